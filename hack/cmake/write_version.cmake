@@ -1,0 +1,18 @@
+# cmake -DSOURCE=DIR -DOUTPUT=FILE -P write_version.cmake
+set(description "unknown")
+find_program(git git)
+if(git)
+  execute_process(COMMAND ${git} -C ${SOURCE} describe --tags --always --dirty
+                  OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
+  if(status EQUAL 0 AND NOT described STREQUAL "")
+    set(description ${described})
+  endif()
+endif()
+set(text "#pragma once\n\n#define COZYBRACKET_VERSION \"${description}\"\n")
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT text STREQUAL old)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
