@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "probes/result.hpp"
+
+/// Processes begun. The only user of Boost.Process. Whoever begins one has to take its end.
+namespace cozy {
+
+/// A program whose standard descriptors are those given and that holds no other of ours. It leads a process
+/// group of its own and dies with this thread. The name is a path, and the first argument at once.
+Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, int output, int messages);
+
+/// A program that inherits everything, found as execvp(3) finds it. `error.code` is ENOENT where there is
+/// none, else why it could not be run.
+Result<pid_t> spawn_inheriting(const std::vector<std::string>& command);
+
+}  // namespace cozy
