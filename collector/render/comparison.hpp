@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collector/analyse/compare.hpp"
+#include "collector/render/format.hpp"
+
+namespace cozy {
+
+/// Two reports, snapshot by snapshot.
+struct ReportComparison {
+  std::string green_path;
+  std::string red_path;
+  std::vector<std::string> notes;  ///< what was not compared and why, escaped
+  std::vector<Comparison> snapshots;
+};
+
+/// "schema": "cozybracket.comparison/1" in JSON. A number that a side lacks is absent, never 0.
+std::string render(const ReportComparison& comparison, Format format);
+
+}  // namespace cozy
