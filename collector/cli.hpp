@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/render/format.hpp"
+#include "collector/run/sampler.hpp"
+
+/// The command line and the environment. The only user of CLI11.
+namespace cozy {
+
+struct Invocation {
+  enum class What { run, sample, pack, analyze, compare, doctor, probe } what = What::run;
+  SampleOptions options;
+  std::string output;                ///< run, pack: where the archive goes; "" for <report-dir>.tgz
+  int sample = 1;                    ///< sample
+  std::string probe;                 ///< probe
+  std::vector<std::string> command;  ///< run
+  std::vector<std::string> reports;  ///< analyze: one; compare: the green and the red; none to explain alone
+  std::string one_snapshot;          ///< analyze: "" for all of them
+  Format format = Format::text;      ///< analyze, compare
+  bool explain = false;              ///< analyze
+  std::vector<std::string> warnings; ///< environment variables that were ignored, and why
+
+  [[nodiscard]] std::string archive() const;
+};
+
+/// What the command line came to: an invocation, or a text to print and a status to end with.
+struct Parsed {
+  std::optional<Invocation> invocation;
+  std::string text;
+  bool to_stderr = false;
+  int status = 0;
+};
+
+/// Options beat the environment, which beats the defaults. A bad option is a usage error that names the
+/// option, its value and the way out; a bad variable is a warning and the default.
+Parsed parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace cozy

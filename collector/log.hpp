@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace cozy {
+
+/// One line of the job log: "cozybracket: WORDS" on stderr, harmless whatever the words hold. A reader
+/// that does not take it within a second loses it, and the next line that gets through says so.
+void log_line(std::string_view words);
+
+/// A line that has its prefix already.
+void log_raw_line(std::string_view line);
+
+}  // namespace cozy
