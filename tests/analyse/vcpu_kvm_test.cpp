@@ -1,0 +1,108 @@
+#include "collector/analyse/vcpu_kvm.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/probes/support.hpp"
+#include "probes/kvm_stats.hpp"
+
+using namespace cozy;
+
+namespace {
+
+constexpr std::int64_t k_second = 1'000'000'000;
+
+/// A reading of one vCPU, read at a moment and at once.
+Reading reading_at(std::int64_t second, std::uint64_t exits, std::uint64_t halted_ns, std::uint64_t blocking) {
+  Reading reading;
+  reading.add("srv1/vcpu0", "exits", exits, Kind::cumulative);
+  reading.add("srv1/vcpu0", "irq_exits", exits / 2, Kind::cumulative);
+  reading.add("srv1/vcpu0", "halt_wait_ns", halted_ns, Kind::cumulative);
+  reading.add("srv1/vcpu0", "blocking", blocking, Kind::instant);
+  const Stamp stamp{second * k_second, second * k_second};
+  reading.subjects.push_back({"srv1/vcpu0", "kvm-5/vcpu-0", stamp, stamp});
+  return reading;
+}
+
+VcpuKvm compared(const Reading& before, const Reading& after) {
+  const ReadSide first{before, {}, true};
+  const ReadSide second{after, {}, true};
+  const VcpuKvmMap statistics = vcpu_kvm(difference(first, second, {}));
+  REQUIRE(statistics.size() == 1);
+  REQUIRE(statistics.begin()->first == std::pair<std::string, std::uint64_t>("srv1", 0));
+  return statistics.begin()->second;
+}
+
+/// The rows of K13's binary files, as the probe would write them for srv1.
+Reading reading_of(const std::string& file, std::int64_t second) {
+  const auto statistics = parse_kvm_statistics(test::case_text("K13", file));
+  REQUIRE(statistics.ok());
+  Reading reading;
+  for (const KvmStatistic& statistic : statistics->statistics) {
+    if (statistic.values.size() == 1)
+      reading.add("srv1/vcpu0", statistic.name, statistic.values.front(), statistic.kind);
+  }
+  const Stamp stamp{second * k_second, second * k_second};
+  reading.subjects.push_back({"srv1/vcpu0", statistics->id, stamp, stamp});
+  return reading;
+}
+
+}  // namespace
+
+TEST_CASE("vCPU statistics: rates, a halt in progress, and gauges that are no rates", "[K13]") {
+  const VcpuKvm vcpu = compared(reading_of("before.bin", 100), reading_of("after.bin", 110));
+  CHECK(vcpu.rate("exits") == 25000.0);
+  CHECK(vcpu.rate("nested_run") == 2300.0);
+  CHECK(vcpu.halted_ns == 4'500'000'000U);
+  CHECK(vcpu.halt_in_progress == true);
+  CHECK_FALSE(vcpu.rate("blocking"));
+  CHECK_FALSE(vcpu.rate("guest_mode"));
+}
+
+TEST_CASE("vCPU statistics: halted in both readings without an exit is halted all along") {
+  const VcpuKvm parked = compared(reading_at(100, 70, 5, 1), reading_at(110, 70, 5, 1));
+  CHECK(parked.halted_ns == 10'000'000'000U);
+  CHECK(parked.halt_in_progress == false);
+  const VcpuKvm woke = compared(reading_at(100, 70, 5, 1), reading_at(110, 71, 9, 1));
+  CHECK(woke.halted_ns == 4U);
+  CHECK(woke.halt_in_progress == true);
+  const VcpuKvm running = compared(reading_at(100, 70, 5, 1), reading_at(110, 99, 9, 0));
+  CHECK(running.halt_in_progress == false);
+}
+
+TEST_CASE("vCPU statistics: a counter that went back has no rate, and another vCPU is another subject") {
+  const VcpuKvm back = compared(reading_at(100, 70, 5, 0), reading_at(110, 60, 2, 0));
+  CHECK_FALSE(back.rate("exits"));
+  CHECK_FALSE(back.halted_ns);
+  Reading again = reading_at(110, 900, 800, 0);
+  again.subjects.front().identity = "kvm-9/vcpu-0";
+  const VcpuKvm restarted = compared(reading_at(100, 70, 5, 0), again);
+  CHECK_FALSE(restarted.rate("exits"));
+  CHECK_FALSE(restarted.halted_ns);
+}
+
+TEST_CASE("vCPU statistics: a node gets its vCPUs' exits and their sum") {
+  NodeBudget node;
+  node.name = "srv1";
+  node.state = NodeState::present;
+  node.vcpus.resize(1);
+  std::vector<NodeBudget> nodes{node};
+  VcpuKvmMap statistics;
+  statistics[{"srv1", 0}].rates = {{"exits", 300.0}, {"irq_exits", 270.0}};
+  take_vcpu_kvm(statistics, nodes);
+  CHECK(nodes[0].exits_per_second == 300.0);
+  CHECK(nodes[0].vcpus[0].guest_exits_per_second == 30.0);
+  REQUIRE(nodes[0].kvm);
+  CHECK(nodes[0].kvm->source == "vcpu stats");
+
+  // A vCPU without a thread of that name still counts in the sum; one without the field makes it absent.
+  statistics[{"srv1", 1}].rates = {{"irq_exits", 1.0}};
+  nodes[0].exits_per_second.reset();
+  take_vcpu_kvm(statistics, nodes);
+  CHECK_FALSE(nodes[0].exits_per_second);
+  nodes[0].vcpus.resize(2);
+  nodes[0].vcpus[1].index = 7;  // a vCPU whose statistics were not read
+  statistics.erase({"srv1", 1});
+  take_vcpu_kvm(statistics, nodes);
+  CHECK_FALSE(nodes[0].exits_per_second);
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# hack/setup, as far as it can be tried without installing anything.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  export BATS_LIB_PATH=${BATS_LIB_PATH:-/usr/lib/bats}
+  bats_load_library bats-support
+  bats_load_library bats-assert
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$BATS_TEST_TMPDIR"
+}
+
+candidates() { awk -v suite=bookworm -f "$ROOT/hack/backports-sources.awk" "$@"; }
+
+@test "the backports source keeps mirror and key of a deb822 source" {
+  cat >debian.sources <<'END'
+# a comment
+Types: deb
+URIs: http://mirror.example/debian
+Suites: bookworm bookworm-updates
+Components: main contrib
+Signed-By: /usr/share/keyrings/some.gpg
+
+Types: deb
+URIs: http://mirror.example/debian-security
+Suites: bookworm-security
+Components: main
+END
+  run -0 candidates debian.sources
+  assert_output "Types: deb
+URIs: http://mirror.example/debian
+Suites: bookworm-backports
+Components: main
+Signed-By: /usr/share/keyrings/some.gpg"
+}
+
+@test "a key inline in the source is carried over whole" {
+  printf '%s\n' 'Types: deb' 'URIs: http://mirror.example/debian' 'Suites: bookworm' 'Components: main' \
+    'Signed-By:' ' -----BEGIN PGP PUBLIC KEY BLOCK-----' ' .' ' abc' >debian.sources
+  run -0 candidates debian.sources
+  assert_line ' -----BEGIN PGP PUBLIC KEY BLOCK-----'
+  assert_line ' abc'
+}
+
+@test "one-line sources are read, with their options" {
+  cat >sources.list <<'END'
+# deb http://off.example/debian bookworm main
+deb-src http://source.example/debian bookworm main
+deb [signed-by=/k.gpg arch=amd64] http://mirror.example/debian bookworm main # here
+deb http://mirror.example/debian bookworm-updates main
+END
+  run -0 candidates sources.list
+  assert_output "Types: deb
+URIs: http://mirror.example/debian
+Suites: bookworm-backports
+Components: main
+Signed-By: /k.gpg
+Architectures: amd64"
+}
+
+@test "the distribution's mirror is tried before a third party's" {
+  cat >many.list <<'END'
+deb http://third.example/apt bookworm main
+deb http://mirror.example/debian bookworm main
+deb http://mirror.example/debian bookworm-updates main
+END
+  run -0 bash -c "awk -v suite=bookworm -f '$ROOT/hack/backports-sources.awk' many.list | grep URIs"
+  assert_line --index 0 'URIs: http://mirror.example/debian'
+  assert_line --index 1 'URIs: http://third.example/apt'
+}
+
+@test "a source that is switched off, or has no main, proposes nothing" {
+  printf '%s\n' 'Enabled: no' 'Types: deb' 'URIs: http://off.example/debian' 'Suites: bookworm' 'Components: main' '' \
+    'Types: deb' 'URIs: http://other.example/debian' 'Suites: bookworm' 'Components: stable' >debian.sources
+  run -0 candidates debian.sources
+  assert_output ''
+}
+
+@test "--check names what is missing, and installs nothing" {
+  printf 'ID=ubuntu\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\n' >os-release
+  if dpkg-query -W -f='${db:Status-Status}' libboost1.83-dev 2>/dev/null | grep -q installed; then
+    skip "the package that should be missing is installed here"
+  fi
+  command -v dpkg-query >/dev/null || skip "no dpkg here"
+  run -1 env COZYBRACKET_SETUP_OS_RELEASE=os-release "$ROOT/hack/setup" --check --build
+  assert_line libboost1.83-dev
+  assert_line libboost-filesystem1.83-dev
+  refute_line libboost1.81-dev
+}
+
+@test "another distribution is told what is needed, and fails only for a missing tool" {
+  printf 'ID=elsewhere\nVERSION_ID=1\n' >os-release
+  mkdir empty
+  ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v cat)" "$(command -v tr)" empty/
+  run -1 env PATH="$PWD/empty" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --lane
+  assert_output --partial "this is elsewhere-1"
+  assert_output --partial "missing tools: qemu-system-x86_64 as ld"
+}
+
+@test "an unknown argument is refused by name" {
+  run -2 "$ROOT/hack/setup" --frob
+  assert_output --partial "unknown argument '--frob'"
+}
