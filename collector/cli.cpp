@@ -2,14 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
-#include "collector/settings.hpp"
+#include "collector/option_reader.hpp"
 #include "cozy_version.hpp"
-#include "probes/node_evidence.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
@@ -53,7 +50,8 @@ struct Given {
 };
 
 void add_where(CLI::App& command, Given& given) {
-  command.add_option("--report-dir", given.report_dir, "Where the report goes [COZY_REPORT_DIR; _out/cozyreport]")->type_name("DIR");
+  command.add_option("--report-dir", given.report_dir, "Where the report goes [COZY_REPORT_DIR; _out/cozyreport]")
+      ->type_name("DIR");
 }
 
 void add_output(CLI::App& command, Given& given) {
@@ -61,28 +59,40 @@ void add_output(CLI::App& command, Given& given) {
 }
 
 void add_sources(CLI::App& command, Given& given) {
-  command.add_option("--sandbox", given.sandbox,
-                     "Holds srv<N>/qemu.pid of the sandbox nodes [COZY_DIAG_SANDBOX_VM_ROOT; .]")->type_name("DIR");
+  command
+      .add_option("--sandbox", given.sandbox,
+                  "Holds srv<N>/qemu.pid of the sandbox nodes [COZY_DIAG_SANDBOX_VM_ROOT; .]")
+      ->type_name("DIR");
   command.add_option("--node", given.nodes, "A node and its pid file, instead of the sandbox's; repeatable")
-      ->type_name("NAME=PIDFILE")->allow_extra_args(false);
+      ->type_name("NAME=PIDFILE")
+      ->allow_extra_args(false);
   command.add_option("--root", given.root, "Where proc, sys, cgroup and debugfs are looked for [/]")->type_name("DIR");
-  command.add_option("--read-timeout", given.read_timeout,
-                     "The longest that one source may take [COZY_DIAG_READ_TIMEOUT; 20]")->type_name("SECONDS");
+  command
+      .add_option("--read-timeout", given.read_timeout,
+                  "The longest that one source may take [COZY_DIAG_READ_TIMEOUT; 20]")
+      ->type_name("SECONDS");
 }
 
 void add_sampling(CLI::App& command, Given& given) {
   add_where(command, given);
   add_sources(command, given);
-  command.add_option("--snapshot", given.snapshot, "The name of this bracket in the report [COZY_SNAPSHOT_NAME; kubernetes]")->type_name("NAME");
-  command.add_option("--read-grace", given.read_grace,
-                     "From SIGTERM to SIGKILL for a source past its time [COZY_DIAG_READ_GRACE; 5]")->type_name("SECONDS");
-  command.add_option("--only", given.only, "These probes alone; `cozybracket doctor` lists them [every one]")->type_name("PROBE[,PROBE]");
+  command
+      .add_option("--snapshot", given.snapshot,
+                  "The name of this bracket in the report [COZY_SNAPSHOT_NAME; kubernetes]")
+      ->type_name("NAME");
+  command
+      .add_option("--read-grace", given.read_grace,
+                  "From SIGTERM to SIGKILL for a source past its time [COZY_DIAG_READ_GRACE; 5]")
+      ->type_name("SECONDS");
+  command.add_option("--only", given.only, "These probes alone; `cozybracket doctor` lists them [every one]")
+      ->type_name("PROBE[,PROBE]");
 }
 
 void add_format(CLI::App& command, Given& given) {
   command.add_option("--format", given.format, "text, markdown or json [text]")->type_name("FORMAT");
-  command.footer("A report is a directory, a cozyreport.tgz, the .zip that a browser downloads, or - for standard input.\n"
-                 "Exit status: 0 whatever was found, 1 a report could not be read, 2 usage.");
+  command.footer(
+      "A report is a directory, a cozyreport.tgz, the .zip that a browser downloads, or - for standard input.\n"
+      "Exit status: 0 whatever was found, 1 a report could not be read, 2 usage.");
 }
 
 struct CommandLine {
@@ -101,14 +111,18 @@ struct CommandLine {
     app.set_version_flag("--version", "cozybracket " COZYBRACKET_VERSION, "Print the version and exit");
     app.set_help_flag("--help,-h", "Print this text and exit");
     app.require_subcommand(0, 1);
-    run = app.add_subcommand("run", "Sample 1, COMMAND, sample 2, pack, summary. Usage: cozybracket run [options] -- COMMAND [ARG...]");
-    run->footer("Exit status: COMMAND's own (128 + N when signal N ended it); 125 when COMMAND was never run, 126 when it\n"
-                "cannot be executed, 127 when it was not found. What cozybracket itself meets changes no status.\n"
-                "COMMAND keeps stdin, stdout and stderr; the lines of cozybracket go to stderr.");
+    run = app.add_subcommand(
+        "run", "Sample 1, COMMAND, sample 2, pack, summary. Usage: cozybracket run [options] -- COMMAND [ARG...]");
+    run->footer(
+        "Exit status: COMMAND's own (128 + N when signal N ended it); 125 when COMMAND was never run, 126 when it\n"
+        "cannot be executed, 127 when it was not found. What cozybracket itself meets changes no status.\n"
+        "COMMAND keeps stdin, stdout and stderr; the lines of cozybracket go to stderr.");
     add_sampling(*run, given);
     add_output(*run, given);
-    sample = app.add_subcommand("sample", "One sample, for hooks that bracket by themselves: 1 before the wait, 2 after it");
-    sample->footer("Exit status: 0 every capture holds data, 1 some capture holds none, 2 usage, 3 nothing could be written.");
+    sample =
+        app.add_subcommand("sample", "One sample, for hooks that bracket by themselves: 1 before the wait, 2 after it");
+    sample->footer(
+        "Exit status: 0 every capture holds data, 1 some capture holds none, 2 usage, 3 nothing could be written.");
     sample->add_option("N", given.sample, "1 or 2");
     add_sampling(*sample, given);
     pack = app.add_subcommand("pack", "The report directory as <report-dir>.tgz");
@@ -117,7 +131,8 @@ struct CommandLine {
     add_output(*pack, given);
     analyze = app.add_subcommand("analyze", "What a report says: the layer that took the time");
     analyze->add_option("REPORT", given.report, "The report")->type_name("");
-    analyze->add_option("--snapshot", given.one_snapshot, "This bracket alone [every one, the worst first]")->type_name("NAME");
+    analyze->add_option("--snapshot", given.one_snapshot, "This bracket alone [every one, the worst first]")
+        ->type_name("NAME");
     analyze->add_flag("--explain", given.explain, "The thresholds and the rules, too; needs no REPORT");
     add_format(*analyze, given);
     compare = app.add_subcommand("compare", "Two reports side by side");
@@ -134,95 +149,8 @@ struct CommandLine {
   }
 };
 
-/// Turns texts into an invocation; the first refusal stays.
-class Reader {
- public:
-  explicit Reader(Invocation& invocation) : invocation_(invocation) {}
-
-  [[nodiscard]] const std::string& refusal() const { return refusal_; }
-
-  void text(const std::string& option, const char* variable, std::string& place) {
-    if (!option.empty()) {
-      place = option;
-    } else if (const char* value = from_environment(variable)) {
-      place = value;
-    }
-  }
-
-  void folder(const std::string& option, const char* variable, std::string& place) {
-    if (!option.empty()) {
-      const auto name = parse_folder_name(option);
-      if (name) place = *name;
-      else refuse("--snapshot", name.error(), "give a plain name, such as --snapshot kubernetes-latest");
-    } else if (const char* value = from_environment(variable)) {
-      const auto name = parse_folder_name(value);
-      if (name) place = *name;
-      else ignore(variable, name.error(), place);
-    }
-  }
-
-  void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place) {
-    if (!option.empty()) {
-      const auto value = parse_seconds(option, zero);
-      if (value) place = *value;
-      else refuse(flag, value.error(), std::string("give seconds, such as ") + flag + " 20");
-    } else if (const char* value = from_environment(variable)) {
-      const auto parsed = parse_environment_seconds(value, zero);
-      if (parsed) place = *parsed;
-      else ignore(variable, parsed.error(), std::to_string(place / k_ns_per_second));
-    }
-  }
-
-  void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place) {
-    for (const std::string& text : given) {
-      const std::size_t equals = text.find('=');
-      const std::string name = text.substr(0, equals);
-      if (equals == std::string::npos || equals + 1 == text.size() || !is_node_name(name)) {
-        refuse("--node", Error{"\"" + escape(text) + "\"", "is not NAME=PIDFILE", 0}, "give one such as --node srv1=/workspace/srv1/qemu.pid");
-        return;
-      }
-      place.push_back({name, text.substr(equals + 1)});
-    }
-  }
-
-  void only(const std::string& given, std::vector<std::string>& place) {
-    if (given.empty()) return;
-    for (const std::string_view name : split_at(given, ',')) {
-      const Probe* probe = find_probe(name);
-      if (probe == nullptr) {
-        refuse("--only", Error{"\"" + escape(name) + "\"", "is no probe", 0}, "the probes are " + probe_names());
-        return;
-      }
-      place.emplace_back(probe->name);
-    }
-  }
-
-  void refuse(const std::string& what, const Error& error, const std::string& way_out) {
-    if (refusal_.empty()) refusal_ = what + " " + (error.subject.empty() ? "" : error.subject + " ") + error.reason + "; " + way_out;
-  }
-
-  static std::string probe_names() {
-    std::vector<std::string> names;
-    for (const Probe& probe : probes()) names.emplace_back(probe.name);
-    return join(names, ", ");
-  }
-
- private:
-  static const char* from_environment(const char* variable) {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-  }
-
-  void ignore(const char* variable, const Error& error, const std::string& used) {
-    invocation_.warnings.push_back(std::string("WARNING: ignoring ") + variable + "=" + error.text() + "; the default " + used + " is used");
-  }
-
-  Invocation& invocation_;
-  std::string refusal_;
-};
-
 /// An empty value would pass for an option that was not given.
-void refuse_empty(const CLI::App& command, Reader& reader) {
+void refuse_empty(const CLI::App& command, OptionReader& reader) {
   for (const CLI::Option* option : command.get_options()) {
     const auto& values = option->results();
     if (std::find(values.begin(), values.end(), "") == values.end()) continue;
@@ -231,14 +159,14 @@ void refuse_empty(const CLI::App& command, Reader& reader) {
 }
 
 /// What a probe needs. The settings of a whole sample are nothing to it, nor what is wrong with them.
-void read_sources(const Given& given, Reader& reader, SampleOptions& options) {
+void read_sources(const Given& given, OptionReader& reader, SampleOptions& options) {
   reader.text(given.sandbox, "COZY_DIAG_SANDBOX_VM_ROOT", options.sandbox);
   reader.seconds("--read-timeout", given.read_timeout, "COZY_DIAG_READ_TIMEOUT", false, options.read_timeout_ns);
   reader.nodes(given.nodes, options.nodes);
   if (!given.root.empty()) options.root = given.root;
 }
 
-void read_sampling(const Given& given, Reader& reader, Invocation& invocation) {
+void read_sampling(const Given& given, OptionReader& reader, Invocation& invocation) {
   SampleOptions& options = invocation.options;
   reader.text(given.report_dir, "COZY_REPORT_DIR", options.report_dir);
   while (options.report_dir.size() > 1 && options.report_dir.ends_with('/')) options.report_dir.pop_back();
@@ -248,9 +176,11 @@ void read_sampling(const Given& given, Reader& reader, Invocation& invocation) {
   invocation.output = given.output;
 }
 
-void read_analyzing(const Given& given, bool compare, Reader& reader, Invocation& invocation) {
-  if (compare) invocation.reports = {given.green, given.red};
-  else if (!given.report.empty()) invocation.reports = {given.report};
+void read_analyzing(const Given& given, bool compare, OptionReader& reader, Invocation& invocation) {
+  if (compare)
+    invocation.reports = {given.green, given.red};
+  else if (!given.report.empty())
+    invocation.reports = {given.report};
   if (compare && given.red.empty()) {
     reader.refuse("compare", Error{"", given.green.empty() ? "is told no report" : "is told one report alone", 0},
                   "such as: cozybracket compare green.tgz red.tgz");
@@ -261,13 +191,7 @@ void read_analyzing(const Given& given, bool compare, Reader& reader, Invocation
   if (compare && given.green == "-" && given.red == "-") {
     reader.refuse("compare", Error{"\"-\"", "is told twice", 0}, "standard input holds one report");
   }
-  constexpr std::array<std::string_view, 3> k_formats{"text", "markdown", "json"};
-  const auto format = std::find(k_formats.begin(), k_formats.end(), given.format.empty() ? "text" : given.format);
-  if (format == k_formats.end()) {
-    reader.refuse("--format", Error{"\"" + escape(given.format) + "\"", "is no format", 0}, "it is text, markdown or json");
-  } else {
-    invocation.format = static_cast<Format>(format - k_formats.begin());
-  }
+  reader.format(given.format, invocation.format);
   invocation.one_snapshot = given.one_snapshot;
   invocation.explain = given.explain;
 }
@@ -294,7 +218,7 @@ Error wrong(const std::string& word, const std::string& what) {
 
 Parsed finish(const CommandLine& line, std::vector<std::string> command, bool had_mark) {
   Invocation invocation;
-  Reader reader(invocation);
+  OptionReader reader(invocation);
   for (const CLI::App* command_given : line.app.get_subcommands()) refuse_empty(*command_given, reader);
   const bool reads_report = line.analyze->parsed() || line.compare->parsed();
   if (!reads_report) read_sources(line.given, reader, invocation.options);
@@ -305,20 +229,26 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
     invocation.what = Invocation::What::run;
     invocation.command = std::move(command);
     if (invocation.command.empty()) {
-      reader.refuse("run", Error{"", had_mark ? "nothing stands behind the \"--\"" : "there is no \"--\" with a COMMAND behind it", 0},
-                    "such as: cozybracket run --sandbox /workspace -- ./wait-for-nodes.sh");
+      reader.refuse(
+          "run",
+          Error{"", had_mark ? "nothing stands behind the \"--\"" : "there is no \"--\" with a COMMAND behind it", 0},
+          "such as: cozybracket run --sandbox /workspace -- ./wait-for-nodes.sh");
     }
   } else if (line.sample->parsed()) {
     name = "sample";
     invocation.what = Invocation::What::sample;
-    if (line.given.sample == "1" || line.given.sample == "2") invocation.sample = line.given.sample == "1" ? 1 : 2;
-    else reader.refuse("sample", wrong(line.given.sample, "sample"), "it is 1 before the wait and 2 after it");
+    if (line.given.sample == "1" || line.given.sample == "2")
+      invocation.sample = line.given.sample == "1" ? 1 : 2;
+    else
+      reader.refuse("sample", wrong(line.given.sample, "sample"), "it is 1 before the wait and 2 after it");
   } else if (line.probe->parsed()) {
     name = "probe";
     invocation.what = Invocation::What::probe;
     const Probe* probe = find_probe(line.given.probe);
-    if (probe != nullptr) invocation.probe = probe->name;
-    else reader.refuse("probe", wrong(line.given.probe, "probe"), "the probes are " + Reader::probe_names());
+    if (probe != nullptr)
+      invocation.probe = probe->name;
+    else
+      reader.refuse("probe", wrong(line.given.probe, "probe"), "the probes are " + OptionReader::probe_names());
   } else if (reads_report) {
     name = line.compare->parsed() ? "compare" : "analyze";
     invocation.what = line.compare->parsed() ? Invocation::What::compare : Invocation::What::analyze;
@@ -327,7 +257,8 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
     name = line.pack->parsed() ? "pack" : "doctor";
     invocation.what = line.pack->parsed() ? Invocation::What::pack : Invocation::What::doctor;
   }
-  if (had_mark && name != "run") reader.refuse(name, Error{"\"--\"", "has no place here", 0}, "only run takes a COMMAND");
+  if (had_mark && name != "run")
+    reader.refuse(name, Error{"\"--\"", "has no place here", 0}, "only run takes a COMMAND");
   if (!reader.refusal().empty()) return usage_error(reader.refusal(), name, name == "run" ? k_never_run : k_usage);
   return {std::move(invocation), "", false, 0};
 }
@@ -357,7 +288,8 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
     return usage_error(escape(error.what()), "", is_run ? k_never_run : k_usage);
   }
   if (line.app.get_subcommands().empty()) {
-    return usage_error("there is no command; it is one of run, sample, pack, analyze, compare, doctor and probe", "", k_usage);
+    return usage_error("there is no command; it is one of run, sample, pack, analyze, compare, doctor and probe", "",
+                       k_usage);
   }
   return finish(line, std::move(command), had_mark);
 }

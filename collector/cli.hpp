@@ -13,15 +13,15 @@ namespace cozy {
 struct Invocation {
   enum class What { run, sample, pack, analyze, compare, doctor, probe } what = What::run;
   SampleOptions options;
-  std::string output;                ///< run, pack: where the archive goes; "" for <report-dir>.tgz
-  int sample = 1;                    ///< sample
-  std::string probe;                 ///< probe
-  std::vector<std::string> command;  ///< run
-  std::vector<std::string> reports;  ///< analyze: one; compare: the green and the red; none to explain alone
-  std::string one_snapshot;          ///< analyze: "" for all of them
-  Format format = Format::text;      ///< analyze, compare
-  bool explain = false;              ///< analyze
-  std::vector<std::string> warnings; ///< environment variables that were ignored, and why
+  std::string output;                 ///< run, pack: where the archive goes; "" for <report-dir>.tgz
+  int sample = 1;                     ///< sample
+  std::string probe;                  ///< probe
+  std::vector<std::string> command;   ///< run
+  std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone
+  std::string one_snapshot;           ///< analyze: "" for all of them
+  Format format = Format::text;       ///< analyze, compare
+  bool explain = false;               ///< analyze
+  std::vector<std::string> warnings;  ///< environment variables that were ignored, and why
 
   [[nodiscard]] std::string archive() const;
 };

@@ -1,5 +1,7 @@
 #include "collector/summary.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -95,7 +97,9 @@ std::string write_answer(const SampleOptions& options, const Answer& answer) {
       {{"analysis.json", &answer.json}, {"SUMMARY.md", &answer.markdown}}};
   for (const auto& [name, text] : files) {
     const auto written = write_file(directory, name, *text);
-    if (!written) lines.push_back(shortfall_line(neutral(written.error().text())));
+    if (written) continue;
+    lines.push_back(shortfall_line(neutral(written.error().text())));
+    ::unlink((directory + "/" + name).c_str());  // an earlier one is not of these samples
   }
   const std::string path = step_summary_path();
   if (path.empty()) return join(lines, "\n");

@@ -286,16 +286,20 @@ JsonObject open_json(const Shortfall& shortfall) {
   return json;
 }
 
-JsonObject snapshot_json(const Analysis& analysis, const std::vector<Canary>& canaries) {
+JsonObject snapshot_json(const ReportAnalysis& report, const Analysis& analysis) {
   JsonObject json;
   json.bytes("name", analysis.snapshot);
   json.text("verdict", analysis.verdict);
+  std::vector<std::string> markers;
+  for (const std::string& name : report.markers_of(analysis)) markers.push_back(escape(name));
+  json.texts("markers", markers);
   if (analysis.window) json.object("window", window_json(*analysis.window));
   json.objects("captures", list_of(analysis.captures, capture_json));
   json.object("runner", runner_json(analysis));
   const bool compared = analysis.pair(k_capture_threads) != nullptr;  // without it nodes are not known
   if (compared) json.objects("nodes", list_of(analysis.nodes, node_json));
   if (analysis.kvm) json.object("kvm", kvm_json(*analysis.kvm));
+  const std::vector<Canary>& canaries = report.canaries_of(analysis);
   if (!canaries.empty()) json.objects("canary", list_of(canaries, canary_json));
   json.objects("findings", list_of(analysis.findings, finding_json));
   json.objects("open", list_of(analysis.shortfalls, open_json));
@@ -336,9 +340,8 @@ std::string to_json(const ReportAnalysis& report, const RenderOptions& options) 
   JsonObject json;
   json.text("schema", "cozybracket.analysis/1");
   if (!report.path.empty()) json.object("report", report_json(report));
-  json.objects("snapshots", list_of(report.snapshots, [&](const Analysis& analysis) {
-                 return snapshot_json(analysis, report.canaries_of(analysis));
-               }));
+  json.objects("snapshots",
+               list_of(report.snapshots, [&](const Analysis& analysis) { return snapshot_json(report, analysis); }));
   if (options.explain) {
     json.objects("thresholds", list_of(thresholds(), threshold_json));
     json.objects("rules", list_of(rules(), rule_json));

@@ -144,14 +144,16 @@ void add_explanation(Page& page) {
   }
 }
 
-void add_snapshot(const Analysis& analysis, const std::vector<Canary>& canaries, Page& page) {
+void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Page& page) {
   const std::string verdict = analysis.verdict.empty() ? "no verdict" : analysis.verdict;
   page.line("## cozybracket: " + markdown_text(verdict));
   page.paragraph("Snapshot " + markdown_bytes(analysis.snapshot) + ", window " + sentence(window_text(analysis)) + ".");
+  const std::vector<std::string>& markers = report.markers_of(analysis);
+  if (!markers.empty()) page.paragraph(sentence("marker " + some_names(markers)));
   add_runner(analysis, page);
   add_nodes(analysis, page);
   page.paragraph(sentence(kvm_sentence(analysis)));
-  for (const std::string& canary : canary_sentences(canaries)) page.paragraph(sentence(canary));
+  for (const std::string& canary : canary_sentences(report.canaries_of(analysis))) page.paragraph(sentence(canary));
   add_findings(analysis, page);
   add_open(analysis, page);
 }
@@ -162,7 +164,7 @@ std::string to_markdown(const ReportAnalysis& report, const RenderOptions& optio
   Page page;
   for (const Analysis& analysis : report.snapshots) {
     if (&analysis != &report.snapshots.front()) page.line("");
-    add_snapshot(analysis, report.canaries_of(analysis), page);
+    add_snapshot(report, analysis, page);
   }
   if (report.truncated) page.paragraph(sentence(truncated_sentence(report)));
   add_list("Not read", report.notes, page);

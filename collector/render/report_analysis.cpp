@@ -19,12 +19,22 @@ std::string arm_words(const CanaryArm& arm) {
   return words;
 }
 
+/// What is kept under a name; nothing where there is none.
+template <class Lists>
+const typename Lists::mapped_type& list_of(const Lists& lists, const std::string& name) {
+  static const typename Lists::mapped_type k_none;
+  const auto found = lists.find(name);
+  return found == lists.end() ? k_none : found->second;
+}
+
 }  // namespace
 
 const std::vector<Canary>& ReportAnalysis::canaries_of(const Analysis& snapshot) const {
-  static const std::vector<Canary> k_none;
-  const auto found = canaries.find(snapshot.snapshot);
-  return found == canaries.end() ? k_none : found->second;
+  return list_of(canaries, snapshot.snapshot);
+}
+
+const std::vector<std::string>& ReportAnalysis::markers_of(const Analysis& snapshot) const {
+  return list_of(markers, snapshot.snapshot);
 }
 
 ReportAnalysis describe(const Report& report) {
@@ -37,6 +47,9 @@ ReportAnalysis describe(const Report& report) {
   for (const RefusedEntry& entry : report.refused) described.refused.push_back(entry.name + ": " + entry.reason);
   for (const Snapshot& snapshot : report.snapshots) {
     if (!snapshot.canaries.empty()) described.canaries[snapshot.name] = snapshot.canaries;
+    for (const Marker& marker : snapshot.markers) {
+      if (marker.capture.empty()) described.markers[snapshot.name].push_back(marker.name);
+    }
   }
   return described;
 }

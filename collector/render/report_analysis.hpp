@@ -19,9 +19,12 @@ struct ReportAnalysis {
   std::vector<std::string> notes;    ///< what could not be read and why, escaped
   std::vector<std::string> refused;  ///< entries of an archive that were not accepted, and why, escaped
   std::map<std::string, std::vector<Canary>, std::less<>> canaries;  ///< by snapshot; of the shell's reports
-  std::vector<Analysis> snapshots;                                   ///< the worst first
+  /// Files beside the captures that say something by being there, by snapshot: raw names.
+  std::map<std::string, std::vector<std::string>, std::less<>> markers;
+  std::vector<Analysis> snapshots;  ///< the worst first
 
   [[nodiscard]] const std::vector<Canary>& canaries_of(const Analysis& snapshot) const;
+  [[nodiscard]] const std::vector<std::string>& markers_of(const Analysis& snapshot) const;
 };
 
 /// What is to be said of a report beside its snapshots.

@@ -200,18 +200,20 @@ void add_list(const std::string& heading, const std::vector<std::string>& words,
   screen.more(words.size(), shown, "are in the JSON");
 }
 
-void add_snapshot(const Analysis& analysis, const std::vector<Canary>& canaries, Screen& screen) {
+void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Screen& screen) {
   const std::string verdict = analysis.verdict.empty() ? "no verdict" : neutral_escaped(analysis.verdict);
   screen.line(screen.painted("verdict: " + verdict, k_bold));
   screen.line();
   screen.labelled("snapshot", neutral(analysis.snapshot), k_label);
+  const std::vector<std::string>& markers = report.markers_of(analysis);
+  if (!markers.empty()) screen.labelled("marker", some_names(markers), k_label);
   screen.labelled("window", window_text(analysis), k_label);
   screen.labelled("runner", without_first_word(runner_sentence(analysis)), k_label);
   if (analysis.pressure) {
     screen.labelled("pressure", without_first_word(pressure_sentence(*analysis.pressure)), k_label);
   }
   screen.labelled("kvm", without_first_word(kvm_sentence(analysis)), k_label);
-  for (const std::string& canary : canary_sentences(canaries)) {
+  for (const std::string& canary : canary_sentences(report.canaries_of(analysis))) {
     screen.labelled("canary", without_first_word(canary), k_label);
   }
   add_nodes(analysis, screen);
@@ -240,7 +242,7 @@ std::string to_terminal(const ReportAnalysis& report, const RenderOptions& optio
   Screen screen(options);
   for (const Analysis& analysis : report.snapshots) {
     if (&analysis != &report.snapshots.front()) screen.line();
-    add_snapshot(analysis, report.canaries_of(analysis), screen);
+    add_snapshot(report, analysis, screen);
   }
   if (report.truncated) {
     screen.line();

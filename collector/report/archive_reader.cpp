@@ -84,7 +84,8 @@ std::size_t read_full(ByteSource& source, char* buffer, std::size_t size) {
 
 class Reader {
  public:
-  Reader(ByteMeter& meter, MemberSink& sink, const ArchiveLimits& limits) : meter_(meter), sink_(sink), limits_(limits) {}
+  Reader(ByteMeter& meter, MemberSink& sink, const ArchiveLimits& limits)
+      : meter_(meter), sink_(sink), limits_(limits) {}
 
   /// One archive and the members in it. False where it is none.
   bool read(ByteSource& source, const std::string& archive);
@@ -98,7 +99,7 @@ class Reader {
 
   bool read_tgz(BufferedSource& source, MemberVisitor& visitor, const std::string& archive);
   void take_end(ArchiveEnd end, const std::string& archive);
-  void keep(const Member& member, ByteSource& content, const std::string& archive);
+  void keep(const Member& member, ByteSource& content, const std::string& archive, std::size_t wanted);
   bool count_member();
 
   ByteMeter& meter_;
@@ -121,12 +122,12 @@ class Level : public MemberVisitor {
     std::string refusal = name_refusal(member.name);
     if (refusal.empty() && member.kind == MemberKind::directory) return true;
     if (refusal.empty() && member.kind != MemberKind::file) refusal = member_kind_words(member.kind);
-    const bool wanted = refusal.empty() && reader_.sink_.wants(member.name);
-    if (wanted) refusal = member.unreadable;
+    const std::size_t wanted = refusal.empty() ? reader_.sink_.wants(member.name) : 0;
+    if (wanted > 0) refusal = member.unreadable;
     if (!refusal.empty()) {
       reader_.sink_.refuse(archive_, member.name, refusal);
-    } else if (wanted) {
-      reader_.keep(member, content, archive_);
+    } else if (wanted > 0) {
+      reader_.keep(member, content, archive_, wanted);
     } else {
       look_inside(member, content);
     }
@@ -142,7 +143,8 @@ class Level : public MemberVisitor {
     std::array<char, k_tar_block> buffer;
     const std::string_view front(buffer.data(), read_full(content, buffer.data(), buffer.size()));
     if (!may_be_archive(front)) return;
-    if (!opens_archives_) return reader_.sink_.refuse(archive_, member.name, "an archive inside an archive, not opened");
+    if (!opens_archives_)
+      return reader_.sink_.refuse(archive_, member.name, "an archive inside an archive, not opened");
     Continued whole(front, content);
     reader_.read(whole, member.name);
   }
@@ -195,16 +197,17 @@ void Reader::take_end(ArchiveEnd end, const std::string& archive) {
   if (!end.fault.empty()) summary_.cuts.push_back(in_archive + end.fault);
 }
 
-void Reader::keep(const Member& member, ByteSource& content, const std::string& archive) {
+void Reader::keep(const Member& member, ByteSource& content, const std::string& archive, std::size_t wanted) {
   const std::size_t room = limits_.kept_bytes - kept_bytes_;
-  const std::size_t cap = std::min(limits_.member_bytes, room);
+  const std::size_t most = std::min(limits_.member_bytes, wanted);
+  const std::size_t cap = std::min(most, room);
   MemberFile file{archive, member.name, {}, {}, member.mtime_ns};
   std::array<char, 16UL * 1024> buffer;
   while (const std::size_t got = content.read(buffer.data(), buffer.size())) {
     const std::size_t step = std::min(got, cap - file.text.size());
     file.text.append(buffer.data(), step);
     if (step == got) continue;
-    file.fault = cap == limits_.member_bytes
+    file.fault = cap == most
                      ? "longer than " + std::to_string(cap) + " bytes, cut"
                      : "cut: the files of a report may have " + std::to_string(limits_.kept_bytes) + " bytes in all";
     break;

@@ -14,9 +14,9 @@ namespace cozy {
 
 struct ArchiveLimits {
   ByteLimits bytes{};
-  std::uint64_t members = 4'000'000;                   ///< of all layers together
-  std::size_t member_bytes = 16UL * 1024 * 1024;       ///< kept of one member
-  std::size_t kept_bytes = 32UL * 1024 * 1024;         ///< kept of all members
+  std::uint64_t members = 4'000'000;              ///< of all layers together
+  std::size_t member_bytes = 16UL * 1024 * 1024;  ///< kept of one member, whoever wants more
+  std::size_t kept_bytes = 32UL * 1024 * 1024;    ///< kept of all members
 };
 
 /// A member that was asked for.
@@ -36,7 +36,8 @@ class MemberSink {
   MemberSink& operator=(const MemberSink&) = delete;
   virtual ~MemberSink() = default;
 
-  virtual bool wants(const std::string& name) = 0;
+  /// How many bytes of it are wanted at most; 0 for a member that does not matter.
+  virtual std::size_t wants(const std::string& name) = 0;
   virtual void take(MemberFile file) = 0;
   /// An entry that is not accepted, with the reason.
   virtual void refuse(const std::string& archive, const std::string& name, const std::string& reason) = 0;
@@ -45,8 +46,8 @@ class MemberSink {
 };
 
 struct ArchiveSummary {
-  bool recognized = false;         ///< it is one of the kinds
-  std::vector<std::string> cuts;   ///< why the reading ended before the end of an archive; empty where all were whole
+  bool recognized = false;        ///< it is one of the kinds
+  std::vector<std::string> cuts;  ///< why the reading ended before the end of an archive; empty where all were whole
   std::vector<std::string> notes;
 };
 

@@ -26,9 +26,9 @@ class ByteSource {
 
 /// Bounds of one input over all its layers: what is compressed may claim anything.
 struct ByteLimits {
-  std::uint64_t input = 64ULL << 30U;            ///< bytes taken from the outside
-  std::uint64_t expanded = 4ULL << 30U;          ///< bytes that may come out, however few went in
-  std::uint64_t expanded_per_input_byte = 64;    ///< and beyond those; text shrinks to a tenth or a thirtieth
+  std::uint64_t input = 64ULL << 30U;          ///< bytes taken from the outside
+  std::uint64_t expanded = 4ULL << 30U;        ///< bytes that may come out, however few went in
+  std::uint64_t expanded_per_input_byte = 64;  ///< and beyond those; text shrinks to a tenth or a thirtieth
 };
 
 /// Counts what went in and what was unpacked from it.

@@ -104,7 +104,8 @@ Canary parse_canary(std::string_view text) {
   const auto stamps = find_shell_stamps(text);
   if (stamps) canary.begin_stamp = stamps->begin;
   if (stamps) canary.end_stamp = stamps->end;
-  text = text.substr(0, text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1);  // a cut line is no reading
+  text = text.substr(
+      0, text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1);  // a cut line is no reading
   for (const std::string_view line : split_lines(text)) {
     if (line.starts_with("[bounds] ")) canary.unbounded = true;
     if (auto arm = arm_of(line)) {

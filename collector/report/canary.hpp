@@ -30,9 +30,9 @@ struct CanaryArm {
   std::string label;  ///< what stands behind the name
   std::string work;   ///< "8192 MiB"
   CanaryResult result = CanaryResult::cut;
-  std::optional<std::uint64_t> elapsed_ms;       ///< multiples of 10
-  std::optional<std::uint64_t> rate_per_second;  ///< whole units
-  std::string unit;                              ///< "iterations", "MiB"
+  std::optional<std::uint64_t> elapsed_ms;        ///< multiples of 10
+  std::optional<std::uint64_t> rate_per_second;   ///< whole units
+  std::string unit;                               ///< "iterations", "MiB"
   std::optional<std::uint64_t> floor_per_second;  ///< the shell's alarm level of this arm
   bool below_floor = false;
 

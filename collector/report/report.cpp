@@ -65,22 +65,23 @@ class DirectoryFiles {
       const std::string inside = "snapshots/" + name + "/" + known.path;
       const std::string folder = inside.substr(0, inside.rfind('/'));
       if (folder == blocked) continue;
-      const int code = add(inside);
+      const int code = add(inside, known.role);
       if (code == ELOOP || code == ENOTDIR) blocked = folder;
     }
   }
 
   void add_identity() {
     for (const KnownFile& known : known_files()) {
-      if (known.role == FileRole::identity) add(known.path);
+      if (known.role == FileRole::identity) add(known.path, known.role);
     }
   }
 
  private:
-  int add(const std::string& inside) {
-    auto file = read_file(calls_, inside, FileShape::stream, k_longest_capture);
+  int add(const std::string& inside, FileRole role) {
+    const std::size_t longest = longest_file(role);
+    auto file = read_file(calls_, inside, FileShape::stream, longest);
     if (file) {
-      const std::string fault = file->cut ? "longer than " + std::to_string(k_longest_capture) + " bytes, cut" : "";
+      const std::string fault = file->cut ? "longer than " + std::to_string(longest) + " bytes, cut" : "";
       builder_.add({inside, std::move(file->text), fault, file->mtime_ns});
       return 0;
     }
@@ -95,7 +96,6 @@ class DirectoryFiles {
 constexpr std::size_t k_most_snapshots = 64;
 constexpr std::size_t k_most_notes = 100;
 constexpr std::size_t k_most_rows = 500'000;  // a runner of 1024 CPUs with a hundred nodes has a tenth
-constexpr std::size_t k_longest_marker = 4096;
 
 /// A file with our own frame.
 SampleCapture own_capture(Capture capture, const Probe& probe, const Legend& legend) {
@@ -114,6 +114,20 @@ void take_fault(const std::string& fault, Capture& capture) {
   if (judgement.outcome == Outcome::complete) judgement.outcome = Outcome::partial;
   judgement.reason += (judgement.reason.empty() ? "" : "; ") + make_line(fault);
   capture.end.shortfall += (capture.end.shortfall.empty() ? "" : "; ") + make_line(fault);
+}
+
+bool holds(const Snapshot& snapshot, const KnownFile& file) {
+  switch (file.role) {
+    case FileRole::capture:
+      return snapshot.find(file.capture, file.sample) != nullptr;
+    case FileRole::canary:
+      return snapshot.canary(file.sample) != nullptr;
+    case FileRole::marker:
+      return snapshot.marker(file.capture, file.sample, file.name) != nullptr;
+    case FileRole::identity:
+      return false;
+  }
+  return false;
 }
 
 Origin origin_of(const std::vector<Snapshot>& snapshots, bool& mixed) {
@@ -143,7 +157,8 @@ const SampleCapture* Snapshot::find(std::string_view capture, int sample) const 
 }
 
 const Canary* Snapshot::canary(int sample) const {
-  const auto found = std::find_if(canaries.begin(), canaries.end(), [&](const Canary& c) { return c.sample == sample; });
+  const auto found =
+      std::find_if(canaries.begin(), canaries.end(), [&](const Canary& c) { return c.sample == sample; });
   return found == canaries.end() ? nullptr : &*found;
 }
 
@@ -180,15 +195,12 @@ void ReportBuilder::add(ReportFile file) {
   const KnownFile& known = *path->file;
   if (!file.fault.empty()) note(escape(file.path) + ": " + make_line(file.fault));
   if (known.role == FileRole::identity) {
-    if (report_.runner_identity.empty()) report_.runner_identity = file.text.substr(0, k_longest_marker);
+    if (report_.runner_identity.empty()) report_.runner_identity = file.text;
     return;
   }
   Snapshot* snapshot = snapshot_named(path->snapshot);
   if (snapshot == nullptr) return;
-  const bool twice = known.role == FileRole::capture  ? snapshot->find(known.capture, known.sample) != nullptr
-                     : known.role == FileRole::canary ? snapshot->canary(known.sample) != nullptr
-                                                      : snapshot->marker(known.capture, known.sample, known.name) != nullptr;
-  if (twice) return note(escape(file.path) + ": stands there twice, the first counts");
+  if (holds(*snapshot, known)) return note(escape(file.path) + ": stands there twice, the first counts");
   if (known.role == FileRole::capture) return add_capture(file, *path, *snapshot);
   if (known.role == FileRole::canary) {
     Canary canary = parse_canary(file.text);
@@ -196,8 +208,7 @@ void ReportBuilder::add(ReportFile file) {
     canary.file = path->inside();
     return snapshot->canaries.push_back(std::move(canary));
   }
-  snapshot->markers.push_back(
-      {known.capture, known.sample, known.name, file.text.substr(0, k_longest_marker), path->inside(), file.mtime_ns});
+  snapshot->markers.push_back({known.capture, known.sample, known.name, file.text, path->inside(), file.mtime_ns});
 }
 
 void ReportBuilder::add_capture(ReportFile& file, const ReportPath& path, Snapshot& snapshot) {
@@ -207,7 +218,8 @@ void ReportBuilder::add_capture(ReportFile& file, const ReportPath& path, Snapsh
   if (probe == nullptr || legend == nullptr) return;
   if (rows_ > k_most_rows) return note(escape(file.path) + ": the report holds too many numbers, left out");
   auto own = parse_capture(file.text);
-  SampleCapture read = own ? own_capture(std::move(*own), *probe, *legend) : read_shell_capture(file.text, *probe, *legend);
+  SampleCapture read =
+      own ? own_capture(std::move(*own), *probe, *legend) : read_shell_capture(file.text, *probe, *legend);
   rows_ += read.reading.rows.size();
   read.capture.name = known.capture;  // the path decides: it is what pairs
   read.capture.sample = known.sample;
@@ -220,7 +232,8 @@ void ReportBuilder::add_capture(ReportFile& file, const ReportPath& path, Snapsh
 
 Report ReportBuilder::finish(std::string path) {
   report_.path = std::move(path);
-  std::sort(report_.snapshots.begin(), report_.snapshots.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(report_.snapshots.begin(), report_.snapshots.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   for (Snapshot& snapshot : report_.snapshots) settle_markers(snapshot);
   bool mixed = false;
   report_.origin = origin_of(report_.snapshots, mixed);

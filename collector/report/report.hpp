@@ -35,7 +35,7 @@ struct Marker {
   std::string capture;  ///< whose folder it lies in; empty for one of the snapshot, "SOFT-RED-node-join.txt"
   int sample = 0;       ///< 0 where it lies in no sample's folder
   std::string name;     ///< "COLLECTION-FAILED.txt"
-  std::string text;     ///< its beginning
+  std::string text;     ///< its first 16 KiB
   std::string file;     ///< its path inside the report
   std::optional<std::int64_t> mtime_ns{};
 };
@@ -61,7 +61,7 @@ struct RefusedEntry {
 struct Report {
   std::string path;
   std::vector<Snapshot> snapshots;
-  std::vector<std::string> notes;  ///< what could not be read and why
+  std::vector<std::string> notes;   ///< what could not be read and why
   Origin origin = Origin::unknown;  ///< of its captures; unknown where they differ, which a note says
   bool truncated = false;           ///< its end was not reached, or nothing proves that it was
   std::string truncated_why{};

@@ -24,15 +24,18 @@ std::string shown(const std::string& archive, const std::string& name) {
 
 }  // namespace
 
-bool ReportFiles::wants(const std::string& name) { return parse_report_path(name).has_value(); }
+std::size_t ReportFiles::wants(const std::string& name) {
+  const auto path = parse_report_path(name);
+  return path ? longest_file(path->file->role) : 0;
+}
 
 std::size_t ReportFiles::beginning_of(const std::string& archive, const std::string& prefix) {
-  const auto known = std::find_if(beginnings_.begin(), beginnings_.end(), [&](const Beginning& b) {
-    return b.prefix == prefix && b.archive == archive;
-  });
+  const auto known = std::find_if(beginnings_.begin(), beginnings_.end(),
+                                  [&](const Beginning& b) { return b.prefix == prefix && b.archive == archive; });
   if (known != beginnings_.end()) return static_cast<std::size_t>(known - beginnings_.begin());
   if (beginnings_.size() == k_most_beginnings) return k_most_beginnings;
-  const auto height = static_cast<std::size_t>(std::count(prefix.begin(), prefix.end(), '/')) + (prefix.empty() ? 0 : 1);
+  const auto height =
+      static_cast<std::size_t>(std::count(prefix.begin(), prefix.end(), '/')) + (prefix.empty() ? 0 : 1);
   beginnings_.push_back({archive, prefix, height + (archive.empty() ? 0 : 1), 0});
   return beginnings_.size() - 1;
 }
@@ -94,7 +97,8 @@ Report ReportFiles::finish(std::string path, const ArchiveSummary& summary) {
   if (refused_more_ > 0) builder.note("and " + std::to_string(refused_more_) + " more entries were refused");
   for (Kept& kept : kept_) {
     if (kept.beginning != chosen || kept.inside.empty()) continue;
-    builder.add({std::move(kept.inside), std::move(kept.member.text), std::move(kept.member.fault), kept.member.mtime_ns});
+    builder.add(
+        {std::move(kept.inside), std::move(kept.member.text), std::move(kept.member.fault), kept.member.mtime_ns});
   }
   Report report = builder.finish(std::move(path));
   report.refused = std::move(refused_);

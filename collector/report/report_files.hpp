@@ -15,7 +15,7 @@ namespace cozy {
 /// same height the first, and the others are named. Of a file that stands there twice the first counts.
 class ReportFiles : public MemberSink {
  public:
-  bool wants(const std::string& name) override;
+  std::size_t wants(const std::string& name) override;
   void take(MemberFile file) override;
   void refuse(const std::string& archive, const std::string& name, const std::string& reason) override;
   void take_back(const std::string& archive, const std::string& name, const std::string& reason) override;

@@ -6,16 +6,18 @@
 #include <vector>
 
 #include "collector/report/legend.hpp"
+#include "collector/report/report.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> k_sidecars{"COLLECTION-FAILED.txt", "COLLECTION-TRUNCATED.txt", "READ-WARNINGS.txt",
-                                                     "read-error.log"};
+constexpr std::array<std::string_view, 4> k_sidecars{"COLLECTION-FAILED.txt", "COLLECTION-TRUNCATED.txt",
+                                                     "READ-WARNINGS.txt", "read-error.log"};
 /// Captures of the shell that are taken of a failed wait alone: only what became of them is read.
-constexpr std::array<std::string_view, 3> k_red_pairs{"sandbox-host-cpu-time", "tenant-cpu-throttle", "tenant-thread-cpu"};
+constexpr std::array<std::string_view, 3> k_red_pairs{"sandbox-host-cpu-time", "tenant-cpu-throttle",
+                                                      "tenant-thread-cpu"};
 constexpr std::array<std::string_view, 2> k_red_singles{"tenant-network-counters", "tenant-block-io"};
 
 class Table {
@@ -76,6 +78,11 @@ std::string join_parts(std::span<const std::string_view> parts) {
 }
 
 }  // namespace
+
+std::size_t longest_file(FileRole role) {
+  constexpr std::size_t k_longest_beside = 16UL * 1024;
+  return role == FileRole::capture || role == FileRole::canary ? k_longest_capture : k_longest_beside;
+}
 
 std::span<const KnownFile> known_files() { return table().files(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,9 @@ enum class FileRole {
   marker,    ///< a file that says something by being there, or holds a reader's messages
   identity,  ///< sandbox-host/runner-identity.txt, which the lane writes once
 };
+
+/// How much of such a file is read; a longer one is cut with a note.
+std::size_t longest_file(FileRole role);
 
 struct KnownFile {
   std::string path;  ///< below its snapshot; below the report for the identity

@@ -23,7 +23,8 @@ bool begins_with_any(std::string_view line, const std::array<std::string_view, N
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return line.starts_with(p); });
 }
 
-/// "process 412 comm qemu-system-x86": the kernel's names stop at 15 bytes, so a longer one has the next line glued to it.
+/// "process 412 comm qemu-system-x86": the kernel's names stop at 15 bytes, so a longer one has the next line glued to
+/// it.
 bool is_whole_heading(std::string_view line) {
   constexpr std::size_t k_longest_name = 15;
   const std::size_t name = line.find(" comm ");
@@ -39,13 +40,13 @@ bool is_map_entry(std::string_view line) {
 /// Whether a line is of the data, by the tokens of its capture. What else is in brackets is a sentence.
 bool is_data(std::string_view capture, std::string_view line) {
   if (capture == k_kvm) {
-    static constexpr std::array<std::string_view, 6> k_tokens{
-        "[global] ", "[vm ", "[skipped ", "[counters read:", "NO-KVM-DIR: ", "NO-COUNTER-FILES: "};
+    static constexpr std::array<std::string_view, 6> k_tokens{"[global] ",       "[vm ",         "[skipped ",
+                                                              "[counters read:", "NO-KVM-DIR: ", "NO-COUNTER-FILES: "};
     return begins_with_any(line, k_tokens);
   }
   if (capture == k_threads) {
-    static constexpr std::array<std::string_view, 4> k_tokens{"clock ticks per second:", "NO-PROC-READ: ",
-                                                              "NO-QEMU-PROCESS: ", "NO-THREAD-LINES: "};
+    static constexpr std::array<std::string_view, 4> k_tokens{
+        "clock ticks per second:", "NO-PROC-READ: ", "NO-QEMU-PROCESS: ", "NO-THREAD-LINES: "};
     return starts_with_digit(line) || begins_with_any(line, k_tokens) || is_whole_heading(line) || is_map_entry(line);
   }
   return !line.starts_with('[') && !parse_statement(line);
@@ -112,10 +113,11 @@ bool gauges_alone(const Reading& reading, const Legend& legend) {
   const bool refused = std::any_of(reading.refused.begin(), reading.refused.end(), [](const std::string& words) {
     return words.find(": could not be read") != std::string::npos;
   });
-  return legend.capture == k_kvm && refused && std::none_of(reading.rows.begin(), reading.rows.end(), [&](const Row& row) {
-    const auto field = legend.fields.find(row.field);
-    return is_number(row.value) && field != legend.fields.end() && field->second.kind == Kind::cumulative;
-  });
+  return legend.capture == k_kvm && refused &&
+         std::none_of(reading.rows.begin(), reading.rows.end(), [&](const Row& row) {
+           const auto field = legend.fields.find(row.field);
+           return is_number(row.value) && field != legend.fields.end() && field->second.kind == Kind::cumulative;
+         });
 }
 
 /// The outcome table of the format. Numbers decide what is data, tokens come before words.
@@ -127,7 +129,8 @@ class ShellJudge {
   [[nodiscard]] Judgement run() const {
     Judgement numbers = judge(reading_, ReadEnd{}, legend_);
     if (holds_data(numbers.outcome) && gauges_alone(reading_, legend_)) {
-      numbers = {Outcome::unavailable, "only gauges were read, not one counter; the other files could not be read", true};
+      numbers = {Outcome::unavailable, "only gauges were read, not one counter; the other files could not be read",
+                 true};
     }
     if (holds_data(numbers.outcome)) return with_data();
     if (numbers.gauges_only) return numbers;
@@ -238,7 +241,8 @@ SampleCapture read_shell_capture(std::string_view file_text, const Probe& probe,
   SampleCapture file;
   file.origin = frame.any() ? Origin::shell : Origin::unknown;
   file.reading = probe.parse(frame.data);
-  if (!frame.cut_line.empty()) add_words(file.reading.partial, "the line \"" + frame.cut_line + "\" was cut in mid-line");
+  if (!frame.cut_line.empty())
+    add_words(file.reading.partial, "the line \"" + frame.cut_line + "\" was cut in mid-line");
   if (frame.unbounded) file.reading.notes.emplace_back("no bound was in force while it was read");
 
   const ShellJudge shell_judge(frame, file.reading, legend);

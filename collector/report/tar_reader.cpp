@@ -51,7 +51,8 @@ class Feed {
   /// Behind the last byte that is not zero; block by block, since most of what is zero comes in long runs.
   static std::size_t last_data(std::string_view bytes) {
     static constexpr std::array<char, k_block> k_zeros{};
-    while (bytes.size() >= k_block && std::memcmp(bytes.data() + bytes.size() - k_block, k_zeros.data(), k_block) == 0) {
+    while (bytes.size() >= k_block &&
+           std::memcmp(bytes.data() + bytes.size() - k_block, k_zeros.data(), k_block) == 0) {
       bytes.remove_suffix(k_block);
     }
     return bytes.find_last_not_of('\0') + 1;
@@ -200,7 +201,8 @@ class TarWalk {
 
   /// libarchive takes the end of the bytes for the end of the archive as well.
   void prove_end(bool drain) {
-    const auto end = static_cast<std::uint64_t>(std::max<la_int64_t>(::archive_read_header_position(archive_.get()), 0));
+    const auto end =
+        static_cast<std::uint64_t>(std::max<la_int64_t>(::archive_read_header_position(archive_.get()), 0));
     while ((drain || feed_.supplied() < end + 2 * k_block) && feed_.next() > 0) {
     }
     if (feed_.supplied() < end + 2 * k_block) {
@@ -247,6 +249,8 @@ bool begins_as_tar(std::string_view bytes) {
   return bytes.size() >= k_block && bytes.substr(k_magic_at, 5) == "ustar";
 }
 
-ArchiveEnd read_tar(ByteSource& source, MemberVisitor& visitor, bool drain) { return TarWalk(source, visitor).run(drain); }
+ArchiveEnd read_tar(ByteSource& source, MemberVisitor& visitor, bool drain) {
+  return TarWalk(source, visitor).run(drain);
+}
 
 }  // namespace cozy

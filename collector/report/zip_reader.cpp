@@ -2,12 +2,12 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <ctime>
+#include <optional>
+#include <string>
+#include <utility>
 
-#include "collector/report/inflate.hpp"
+#include "collector/report/zip_content.hpp"
 #include "probes/clock.hpp"
 #include "probes/text.hpp"
 
@@ -16,7 +16,6 @@ namespace cozy {
 namespace {
 
 constexpr std::string_view k_local_header = "PK\x03\x04";
-constexpr std::string_view k_descriptor = "PK\x07\x08";
 constexpr std::string_view k_central_header = "PK\x01\x02";
 constexpr std::string_view k_signature = "PK\x05\x05";
 constexpr std::string_view k_end = "PK\x05\x06";
@@ -25,29 +24,13 @@ constexpr std::string_view k_end_64_locator = "PK\x06\x07";
 constexpr std::string_view k_extra_data = "PK\x06\x08";
 constexpr std::size_t k_longest_shown = 200;
 
-/// Little-endian, as everything in a zip; the caller has seen that the bytes are there.
-std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t width) {
-  std::uint64_t number = 0;
-  for (std::size_t i = width; i-- > 0;) number = number << 8U | static_cast<unsigned char>(bytes[at + i]);
-  return number;
+std::uint32_t u16_at(std::string_view bytes, std::size_t at) {
+  return static_cast<std::uint32_t>(zip_number(bytes, at, 2));
 }
-std::uint32_t u16_at(std::string_view bytes, std::size_t at) { return static_cast<std::uint32_t>(number_at(bytes, at, 2)); }
-std::uint32_t u32_at(std::string_view bytes, std::size_t at) { return static_cast<std::uint32_t>(number_at(bytes, at, 4)); }
-std::uint64_t u64_at(std::string_view bytes, std::size_t at) { return number_at(bytes, at, 8); }
-
-struct LocalHeader {
-  std::uint32_t flags = 0;
-  std::uint32_t method = 0;
-  std::uint32_t crc = 0;
-  std::uint64_t packed_size = 0;
-  std::uint64_t size = 0;
-  Member member;
-
-  [[nodiscard]] bool sizes_behind() const { return (flags & 8U) != 0; }
-  [[nodiscard]] bool encrypted() const { return (flags & 0x41U) != 0; }
-  [[nodiscard]] bool deflated() const { return method == 8; }
-  [[nodiscard]] bool readable() const { return !encrypted() && (method == 0 || method == 8); }
-};
+std::uint32_t u32_at(std::string_view bytes, std::size_t at) {
+  return static_cast<std::uint32_t>(zip_number(bytes, at, 4));
+}
+std::uint64_t u64_at(std::string_view bytes, std::size_t at) { return zip_number(bytes, at, 8); }
 
 /// MS-DOS time has no zone; it is only ever compared with that of other members.
 std::optional<std::int64_t> dos_time_ns(std::uint32_t time, std::uint32_t date) {
@@ -63,7 +46,7 @@ std::optional<std::int64_t> dos_time_ns(std::uint32_t time, std::uint32_t date) 
 }
 
 /// The extra fields that matter: sizes of 64 bits, and the time in epoch seconds.
-void take_extra(std::string_view extra, LocalHeader& header) {
+void take_extra(std::string_view extra, ZipHeader& header) {
   while (extra.size() >= 4) {
     const std::uint32_t id = u16_at(extra, 0);
     const std::size_t length = u16_at(extra, 2);
@@ -80,159 +63,6 @@ void take_extra(std::string_view extra, LocalHeader& header) {
   }
 }
 
-/// The content of one member, to be read to its end before the next header: finish() does the rest.
-class ZipContent : public ByteSource {
- public:
-  ZipContent(BufferedSource& source, ByteMeter& meter, Inflater& inflater, const LocalHeader& header)
-      : source_(source), meter_(meter), inflater_(inflater), header_(header), packed_left_(header.packed_size) {
-    if (header_.deflated()) inflater_.reset();
-  }
-
-  std::size_t read(char* buffer, std::size_t size) override {
-    if (ended_) return 0;
-    std::size_t got = 0;
-    if (header_.deflated())
-      got = read_deflated(buffer, size);
-    else if (header_.sizes_behind())
-      got = read_to_descriptor(buffer, size);
-    else
-      got = read_stored(buffer, size);
-    crc_ = crc32_of(crc_, {buffer, got});
-    made_ += got;
-    if (got > 0) return got;
-    ended_ = true;
-    check();
-    return 0;
-  }
-
-  [[nodiscard]] std::string fault() const override { return fault_; }
-  /// Why no header can be found behind this member.
-  [[nodiscard]] const std::string& lost() const { return lost_; }
-
-  void finish() {
-    std::array<char, 16UL * 1024> buffer;
-    while (read(buffer.data(), buffer.size()) > 0) {
-    }
-  }
-
- private:
-  std::size_t read_stored(char* buffer, std::size_t size) {
-    if (packed_left_ == 0) return 0;
-    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(size, packed_left_));
-    const std::size_t got = source_.read(buffer, step);
-    packed_left_ -= got;
-    if (got == 0) lose(ended_early());
-    return got;
-  }
-
-  /// Without a size before it, the end is where a descriptor stands that fits all that came before it.
-  std::size_t read_to_descriptor(char* buffer, std::size_t size) {
-    const std::string_view there = source_.peek(k_longest_descriptor);
-    if (there.empty()) {
-      lose(ended_early());
-      return 0;
-    }
-    std::size_t step = std::min(there.find(k_descriptor), there.size());
-    if (step == 0) {
-      const std::size_t length = descriptor_length(there, crc_, made_, made_);
-      if (length > 0) {
-        source_.consume(length);
-        return 0;
-      }
-      step = 1;
-    } else if (step == there.size() && there.size() > k_descriptor.size()) {
-      step -= k_descriptor.size() - 1;  // the mark may begin in the last bytes
-    }
-    step = std::min(step, size);
-    std::memcpy(buffer, there.data(), step);
-    source_.consume(step);
-    return step;
-  }
-
-  std::size_t read_deflated(char* buffer, std::size_t size) {
-    while (inflater_.state() == Inflater::State::open) {
-      std::string_view input = source_.peek(1);
-      if (!header_.sizes_behind()) {
-        input = input.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(input.size(), packed_left_)));
-      }
-      if (input.empty()) {
-        if (source_.peek(1).empty()) lose(ended_early());
-        fault_ = "its deflated data end before their end";
-        return 0;
-      }
-      const Inflater::Step step = inflater_.step(input, buffer, size);
-      source_.consume(step.taken);
-      packed_ += step.taken;
-      if (!header_.sizes_behind()) packed_left_ -= step.taken;
-      meter_.expanded += step.made;
-      if (meter_.expands_too_far()) lose(meter_.expands_too_far_words());
-      if (inflater_.state() == Inflater::State::damaged) fault_ = "damaged: " + inflater_.error();
-      if (!lost_.empty()) return 0;
-      if (step.made > 0) return step.made;
-    }
-    return 0;
-  }
-
-  /// At the end of the content, the source stands behind it or nowhere that is known.
-  void check() {
-    if (!lost_.empty()) {
-      if (fault_.empty()) fault_ = lost_;
-      return;
-    }
-    std::uint32_t crc = header_.crc;
-    if (!header_.sizes_behind()) {
-      if (header_.deflated() && !source_.skip(packed_left_)) return lose(ended_early());
-    } else if (header_.deflated()) {
-      if (!fault_.empty()) return lose("damaged in a member whose length is not known");
-      const std::string_view there = source_.peek(k_longest_descriptor);
-      const std::size_t length = descriptor_length(there, crc_, packed_, made_);
-      if (length == 0) return lose(there.size() < k_longest_descriptor ? ended_early() : "no descriptor behind a member fits it");
-      source_.consume(length);
-      crc = crc_;
-    } else {
-      crc = crc_;
-    }
-    if (fault_.empty() && crc != crc_) fault_ = "its checksum is wrong";
-  }
-
-  /// The length of a descriptor at the front, of 32 or 64 bits, with its mark or without; 0 where none fits.
-  static std::size_t descriptor_length(std::string_view bytes, std::uint32_t crc, std::uint64_t packed, std::uint64_t size) {
-    const std::size_t mark = bytes.starts_with(k_descriptor) ? k_descriptor.size() : 0;
-    if (bytes.size() < mark + 12 || u32_at(bytes, mark) != crc) return 0;
-    const std::size_t end_32 = mark + 12;
-    const std::size_t end_64 = mark + 20;
-    const bool fits_32 = u32_at(bytes, mark + 4) == packed && u32_at(bytes, mark + 8) == size;
-    if (fits_32 && (bytes.size() < end_64 || bytes.substr(end_32, 2) == "PK")) return end_32;
-    const bool fits_64 = bytes.size() >= end_64 && u64_at(bytes, mark + 4) == packed && u64_at(bytes, mark + 12) == size;
-    if (fits_64) return end_64;
-    return fits_32 ? end_32 : 0;
-  }
-
-  [[nodiscard]] std::string ended_early() const {
-    const std::string words = source_.fault();
-    return words.empty() ? "the zip ends inside a member" : words;
-  }
-
-  void lose(std::string words) {
-    if (lost_.empty()) lost_ = std::move(words);
-    if (fault_.empty()) fault_ = lost_;
-  }
-
-  static constexpr std::size_t k_longest_descriptor = 24;
-
-  BufferedSource& source_;
-  ByteMeter& meter_;
-  Inflater& inflater_;
-  const LocalHeader& header_;
-  std::uint64_t packed_left_;
-  std::uint64_t packed_ = 0;
-  std::uint64_t made_ = 0;
-  std::uint32_t crc_ = 0;
-  std::string fault_;
-  std::string lost_;
-  bool ended_ = false;
-};
-
 /// What a member without readable content offers.
 class NoContent : public ByteSource {
  public:
@@ -248,7 +78,7 @@ class ZipWalk {
   ArchiveEnd run() {
     end_.recognized = begins_as_zip(source_.peek(4));
     if (!end_.recognized) return std::move(end_);
-    if (source_.peek(4).starts_with(k_descriptor)) source_.consume(4);  // one part that was to be of several
+    if (source_.peek(4).starts_with(k_zip_descriptor)) source_.consume(4);  // one part that was to be of several
     while (!stopped_ && end_.fault.empty() && source_.peek(4).starts_with(k_local_header)) local_member();
     if (!stopped_ && end_.fault.empty()) directory();
     return std::move(end_);
@@ -270,7 +100,7 @@ class ZipWalk {
     return true;
   }
 
-  bool read_header(LocalHeader& header) {
+  bool read_header(ZipHeader& header) {
     std::string fixed_part;
     std::string extra;
     if (!take(30, fixed_part)) return cut("a header");
@@ -280,7 +110,8 @@ class ZipWalk {
     header.packed_size = u32_at(fixed_part, 18);
     header.size = u32_at(fixed_part, 22);
     header.member.mtime_ns = dos_time_ns(u16_at(fixed_part, 10), u16_at(fixed_part, 12));
-    if (!take(u16_at(fixed_part, 26), header.member.name) || !take(u16_at(fixed_part, 28), extra)) return cut("a header");
+    if (!take(u16_at(fixed_part, 26), header.member.name) || !take(u16_at(fixed_part, 28), extra))
+      return cut("a header");
     take_extra(extra, header);
     Member& member = header.member;
     if (member.name.ends_with('/')) member.kind = MemberKind::directory;
@@ -288,12 +119,13 @@ class ZipWalk {
     if (header.encrypted())
       member.unreadable = "encrypted";
     else if (!header.readable())
-      member.unreadable = "compressed by method " + std::to_string(header.method) + " (only stored and deflated ones are read)";
+      member.unreadable =
+          "compressed by method " + std::to_string(header.method) + " (only stored and deflated ones are read)";
     return true;
   }
 
   void local_member() {
-    LocalHeader header;
+    ZipHeader header;
     if (!read_header(header)) return;
     const std::string in_member = ", in the member " + escape(header.member.name).substr(0, k_longest_shown);
     if (!header.readable()) {
@@ -373,7 +205,7 @@ class ZipWalk {
 }  // namespace
 
 bool begins_as_zip(std::string_view bytes) {
-  return bytes.starts_with(k_local_header) || bytes.starts_with(k_end) || bytes.starts_with(k_descriptor);
+  return bytes.starts_with(k_local_header) || bytes.starts_with(k_end) || bytes.starts_with(k_zip_descriptor);
 }
 
 ArchiveEnd read_zip(BufferedSource& source, ByteMeter& meter, MemberVisitor& visitor) {

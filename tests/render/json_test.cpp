@@ -101,6 +101,26 @@ TEST_CASE("json: the contract's keys and numbers", "[render][json]") {
   CHECK(snapshot["findings"][0]["evidence"][0]["before"] == 500000000);
 }
 
+TEST_CASE("json: what a report of the shell has beside", "[render][json]") {
+  ReportAnalysis report = rendered::fixture("shell");
+  report.truncated = true;
+  report.truncated_why = "the gzip stream ends early";
+  const Json json = checked(report);
+  CHECK(json["report"] == Json{{"path", "shell"},
+                               {"origin", "shell"},
+                               {"truncated", true},
+                               {"truncated_why", "the gzip stream ends early"}});
+  const Json& snapshot = json["snapshots"][0];
+  CHECK(snapshot["markers"] == Json{"SOFT-RED-node-join.txt"});
+  CHECK(snapshot["window"]["wall_clock"] == true);
+  CHECK_FALSE(snapshot["captures"][0].contains("begin_boottime_ns"));
+  const Json& arm = snapshot["canary"][1]["arms"][0];
+  CHECK(arm["name"] == "compute");
+  CHECK(arm["rate_per_second"] == 2380952);
+  CHECK(arm["below_floor"] == true);
+  CHECK_FALSE(snapshot["canary"][1]["arms"][1].contains("below_floor"));
+}
+
 TEST_CASE("json: what is absent is left out, never 0 or an empty text", "[render][json]") {
   SECTION("nothing was read") {
     Analysis analysis;

@@ -59,7 +59,7 @@ class Repeated : public ByteSource {
 /// Counts what it is given and wants what ends in "wanted".
 class Counter : public MemberSink {
  public:
-  bool wants(const std::string& name) override { return name.ends_with("wanted"); }
+  std::size_t wants(const std::string& name) override { return name.ends_with("wanted") ? 1UL << 30U : 0; }
   void take(MemberFile file) override {
     bytes += file.text.size();
     ++files;
@@ -145,7 +145,8 @@ TEST_CASE("a zip cut at any byte is truncated", "[report][archive]") {
   }
 }
 
-TEST_CASE("flipped bits and random bytes never harm, and never pass as whole numbers of another value", "[report][archive]") {
+TEST_CASE("flipped bits and random bytes never harm, and never pass as whole numbers of another value",
+          "[report][archive]") {
   std::mt19937 random(20260821);
   const std::vector<std::string> seeds{
       gzip(small_tar()), Zip({false, true, false, 0}).add("r.tgz", gzip(small_tar())).bytes(),
@@ -177,7 +178,8 @@ TEST_CASE("flipped bits and random bytes never harm, and never pass as whole num
     CHECK(has(runner_of(report)->capture.judgement.reason, "checksum"));
   }
   SECTION("random bytes behind every beginning") {
-    const std::vector<std::string> fronts{"", "\x1f\x8b\x08", "PK\x03\x04", "PK\x05\x06", std::string(small_tar(), 0, 600)};
+    const std::vector<std::string> fronts{"", "\x1f\x8b\x08", "PK\x03\x04", "PK\x05\x06",
+                                          std::string(small_tar(), 0, 600)};
     for (int round = 0; round < 1000; ++round) {
       std::string bytes = fronts[static_cast<std::size_t>(round) % fronts.size()];
       for (std::size_t left = random() % 3000; left > 0; --left) bytes += static_cast<char>(random());
@@ -189,7 +191,8 @@ TEST_CASE("flipped bits and random bytes never harm, and never pass as whole num
 TEST_CASE("a member that says 2^60 bytes", "[report][archive]") {
   const std::uint64_t size = 1ULL << 60U;
   SECTION("one that does not matter") {
-    const Report report = report_of(gzip(tar_member(k_base + k_runner, proc_stat(1)) + tar_header("huge.bin", size) + "few bytes"));
+    const Report report =
+        report_of(gzip(tar_member(k_base + k_runner, proc_stat(1)) + tar_header("huge.bin", size) + "few bytes"));
     CHECK(user_of(report) == 1);
     CHECK(report.truncated);
     CHECK(has(report.truncated_why, "huge.bin"));
@@ -218,7 +221,8 @@ TEST_CASE("a member that says 2^60 bytes", "[report][archive]") {
       return std::to_string(text.size() + 2) + text;
     };
     const std::string pax = record("GNU.sparse.major=1") + record("GNU.sparse.minor=0") +
-                            record("GNU.sparse.name=" + k_base + k_runner) + record("GNU.sparse.realsize=" + std::to_string(size));
+                            record("GNU.sparse.name=" + k_base + k_runner) +
+                            record("GNU.sparse.realsize=" + std::to_string(size));
     std::string map = "1\n" + std::to_string(size - 4) + "\n4\n";
     map.resize(512);
     const Report report = report_of(tar_member("x", pax, 'x') + tar_member("y", map + "tail") + k_tar_end);
@@ -233,14 +237,16 @@ TEST_CASE("a capture longer than the limit is read to the limit, which is named"
   limits.member_bytes = 1000;
   std::string text = proc_stat(1);
   text.insert(text.find('\n') + 1, "intr " + std::string(5000, '1') + "\n");
-  const Report report = report_of(tar_member(k_base + k_runner, text) + tar_member(k_base + k_runner_2, proc_stat(2)) + k_tar_end, limits);
+  const Report report = report_of(
+      tar_member(k_base + k_runner, text) + tar_member(k_base + k_runner_2, proc_stat(2)) + k_tar_end, limits);
   CHECK(has(notes_of(report), k_runner + ": longer than 1000 bytes, cut"));
   CHECK(runner_of(report)->capture.judgement.outcome == Outcome::partial);
   CHECK(user_of(report, 2) == 2);
   CHECK_FALSE(report.truncated);
   limits.member_bytes = 4000;
   limits.kept_bytes = 4100;
-  const Report full = report_of(tar_member(k_base + k_runner, text) + tar_member(k_base + k_runner_2, proc_stat(2)) + k_tar_end, limits);
+  const Report full = report_of(
+      tar_member(k_base + k_runner, text) + tar_member(k_base + k_runner_2, proc_stat(2)) + k_tar_end, limits);
   CHECK(has(notes_of(full), "may have 4100 bytes in all"));
 }
 
@@ -331,7 +337,8 @@ TEST_CASE("members of a zip that cannot be read are named where they matter", "[
 TEST_CASE("a member that holds the mark of a descriptor, stored without its size before it", "[report][archive]") {
   std::string text = proc_stat(1);
   text.insert(0, "PK\x07\x08PK\x07\x08PPK\x03\x04" + std::string(30, 'P') + "\n");
-  const Report report = report_of(Zip({false, true, false, 0}).add(k_base + k_runner, text).add(k_base + k_runner_2, proc_stat(2)).bytes());
+  const Report report = report_of(
+      Zip({false, true, false, 0}).add(k_base + k_runner, text).add(k_base + k_runner_2, proc_stat(2)).bytes());
   CHECK(user_of(report) == 1);
   CHECK(user_of(report, 2) == 2);
   CHECK_FALSE(report.truncated);

@@ -19,7 +19,8 @@
 namespace made_archives {
 
 /// One member of a tar of ustar's form. `size` may lie.
-inline std::string tar_header(const std::string& name, std::uint64_t size, char type = '0', const std::string& target = "") {
+inline std::string tar_header(const std::string& name, std::uint64_t size, char type = '0',
+                              const std::string& target = "") {
   std::string header(512, '\0');
   const auto put = [&](std::size_t at, const std::string& text) { header.replace(at, text.size(), text); };
   const auto octal = [&](std::size_t at, std::size_t width, std::uint64_t number) {
@@ -50,7 +51,8 @@ inline std::string tar_header(const std::string& name, std::uint64_t size, char 
   return header;
 }
 
-inline std::string tar_member(const std::string& name, const std::string& text, char type = '0', const std::string& target = "") {
+inline std::string tar_member(const std::string& name, const std::string& text, char type = '0',
+                              const std::string& target = "") {
   std::string member = tar_header(name, text.size(), type, target) + text;
   member.resize((member.size() + 511) / 512 * 512);
   return member;
@@ -100,7 +102,8 @@ class Zip {
     const std::string sizes = little(crc, 4) + little(packed.size(), 4) + little(text.size(), 4);
     const std::size_t offset = bytes_.size();
     bytes_ += "PK\x03\x04" + little(20, 2) + little(flags, 2) + method_and_time +
-              (form_.sizes_behind ? std::string(12, '\0') : sizes) + little(name.size(), 2) + little(0, 2) + name + packed;
+              (form_.sizes_behind ? std::string(12, '\0') : sizes) + little(name.size(), 2) + little(0, 2) + name +
+              packed;
     const std::size_t width = form_.zip64 ? 8 : 4;
     if (form_.sizes_behind) {
       bytes_ += "PK\x07\x08" + little(crc, 4) + little(packed.size(), width) + little(text.size(), width);

@@ -28,12 +28,14 @@ std::uint64_t delta(const Report& report, const std::string& field) {
 }
 
 std::string report_tar(const std::string& prefix = "./cozyreport/") {
-  return tar_member(prefix + k_inside + k_runner, proc_stat(1)) + tar_member(prefix + k_inside + k_runner_2, proc_stat(7)) + k_tar_end;
+  return tar_member(prefix + k_inside + k_runner, proc_stat(1)) +
+         tar_member(prefix + k_inside + k_runner_2, proc_stat(7)) + k_tar_end;
 }
 
 }  // namespace
 
-TEST_CASE("A01, A02, A04: links, devices and names that lead out are refused by name, the rest is read", "[report][open]") {
+TEST_CASE("A01, A02, A04: links, devices and names that lead out are refused by name, the rest is read",
+          "[report][open]") {
   struct Case {
     std::string id;
     std::string refused;
@@ -93,7 +95,8 @@ TEST_CASE("A14: all members whole and the checksum missing is truncated all the 
   CHECK(has(report.truncated_why, "checksum"));
   REQUIRE(report.snapshots.size() == 1);
   CHECK(report.snapshots[0].captures.size() == 4);
-  for (const SampleCapture& file : report.snapshots[0].captures) CHECK(file.capture.judgement.outcome == Outcome::complete);
+  for (const SampleCapture& file : report.snapshots[0].captures)
+    CHECK(file.capture.judgement.outcome == Outcome::complete);
   CHECK(delta(report, "user") == 1200);
 }
 
@@ -125,7 +128,8 @@ TEST_CASE("two reports in one archive are not mixed", "[report][open]") {
     CHECK(has(notes_of(report), "a second report begins at other"));
   }
   SECTION("files beside an archive and in it are two reports too") {
-    const Report report = report_of(Zip().add("r.tgz", gzip(old_1 + k_tar_end)).add("x/" + k_inside + k_runner, proc_stat(3)).bytes());
+    const Report report =
+        report_of(Zip().add("r.tgz", gzip(old_1 + k_tar_end)).add("x/" + k_inside + k_runner, proc_stat(3)).bytes());
     CHECK(user_of(report) == 3);
     CHECK(has(notes_of(report), "r.tgz: cozyreport/a/cozyreport"));
   }
@@ -144,12 +148,14 @@ TEST_CASE("a zip around a tgz, around files, stored or deflated, from a pipe or 
       for (const bool wide : {false, true}) {
         const ZipForm form{deflate, behind, wide, 0x0800};
         INFO("deflate " << deflate << " sizes behind " << behind << " zip64 " << wide);
-        const std::string wrapped = Zip(form).add("readme.txt", "x").add("cozyreport.tgz", gzip(report_tar())).add("empty", "").bytes();
+        const std::string wrapped =
+            Zip(form).add("readme.txt", "x").add("cozyreport.tgz", gzip(report_tar())).add("empty", "").bytes();
         const Report inner = report_of(wrapped);
         CHECK(user_of(inner, 2) == 7);
         CHECK_FALSE(inner.truncated);
         CHECK(inner.refused.empty());
-        const Report plain = report_of(Zip(form).add("cozyreport/", "", 040755).add("cozyreport/" + k_inside + k_runner, proc_stat(5)).bytes());
+        const Report plain = report_of(
+            Zip(form).add("cozyreport/", "", 040755).add("cozyreport/" + k_inside + k_runner, proc_stat(5)).bytes());
         CHECK(user_of(plain) == 5);
         CHECK_FALSE(plain.truncated);
       }
@@ -173,7 +179,8 @@ TEST_CASE("an archive deeper than one level is named and not opened", "[report][
     CHECK(refused_names(report) == "a.tgz: b.tgz");
   }
   SECTION("in a tar it is other people's") {
-    const Report report = report_of(gzip(tar_member("support.tgz", tgz) + tar_member("support.zip", zip) + report_tar()));
+    const Report report =
+        report_of(gzip(tar_member("support.tgz", tgz) + tar_member("support.zip", zip) + report_tar()));
     CHECK(user_of(report) == 1);
     CHECK(refused_names(report) == "support.tgz, support.zip");
   }
@@ -213,7 +220,8 @@ TEST_CASE("names are bytes, and are shown escaped", "[report][open]") {
     const std::string utf8 = "cozyreport/snapshots/k\xc3\xa9/" + k_runner;
     const std::string record = " path=" + utf8 + "\n";
     const std::string length = std::to_string(record.size() + 2);
-    const Report report = report_of(tar_member("x", length + record, 'x') + tar_member("short", proc_stat(4)) + k_tar_end);
+    const Report report =
+        report_of(tar_member("x", length + record, 'x') + tar_member("short", proc_stat(4)) + k_tar_end);
     REQUIRE(report.snapshots.size() == 1);
     CHECK(report.snapshots[0].name == "k\xc3\xa9");
   }
@@ -226,13 +234,15 @@ TEST_CASE("names are bytes, and are shown escaped", "[report][open]") {
 
 TEST_CASE("what is refused is a matter of components", "[report][open]") {
   std::string tar;
-  for (const std::string name : {"..", "a/../b", "a/..", "./../b", "/a", "//a", "a/..b", "a../b", "...", "a/.", "./a"}) {
+  for (const std::string name :
+       {"..", "a/../b", "a/..", "./../b", "/a", "//a", "a/..b", "a../b", "...", "a/.", "./a"}) {
     tar += tar_member(name, "x");
   }
   CHECK(refused_names(report_of(tar + k_tar_end)) == ".., a/../b, a/.., ./../b, /a, //a");
 }
 
-TEST_CASE("what packing makes, opening reads: our own report, out of its directory and out of its archive", "[report][open]") {
+TEST_CASE("what packing makes, opening reads: our own report, out of its directory and out of its archive",
+          "[report][open]") {
   const Scratch scratch;
   Capture capture;
   capture.name = "runner-kernel-cpu-time";
@@ -246,7 +256,8 @@ TEST_CASE("what packing makes, opening reads: our own report, out of its directo
   archive_tests::write(scratch.report() / "snapshots/s" / k_runner, text);
   archive_tests::write(scratch.report() / "sandbox-host/runner-identity.txt", "shape: large\n");
   REQUIRE(pack(scratch.report().string(), scratch.output()).ok());
-  for (const std::string& path : {scratch.report().string(), scratch.output(), scratch.report().parent_path().string()}) {
+  for (const std::string& path :
+       {scratch.report().string(), scratch.output(), scratch.report().parent_path().string()}) {
     INFO(path);
     const auto report = open_report(path);
     REQUIRE(report.ok());
@@ -319,7 +330,8 @@ TEST_CASE("a report of both writers says so", "[report][open]") {
   capture.text = "cpu 1 2 3 4\n";
   capture.judgement.outcome = Outcome::complete;
   const std::string ours = format_capture(capture, *find_legend(capture.name));
-  const Report report = report_of(tar_member(k_inside + k_runner, ours) + tar_member(k_inside + k_runner_2, proc_stat(1)) + k_tar_end);
+  const Report report =
+      report_of(tar_member(k_inside + k_runner, ours) + tar_member(k_inside + k_runner_2, proc_stat(1)) + k_tar_end);
   CHECK(report.origin == Origin::unknown);
   CHECK(runner_of(report, 1)->origin == Origin::cozybracket);
   CHECK(runner_of(report, 2)->origin == Origin::shell);

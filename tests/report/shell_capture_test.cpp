@@ -13,10 +13,13 @@ namespace {
 const std::string k_stamp = "[read attempted from 1755763201 to 1755763202 epoch seconds]\n";
 const std::string k_legend = "[rows of the runner VM's kernel; what is unknown stays unknown: see there]\n";
 const std::string k_pairing = "[to get a rate: subtract the other sample and the stamps]\n";
-const std::string k_rows = "cpu  812340 1200 141023 5120044 20311 0 4412 912 600120 0\ncpu0 406170 600 70511 2560022 10155 0 2206 456 300060 0\n";
+const std::string k_rows =
+    "cpu  812340 1200 141023 5120044 20311 0 4412 912 600120 0\ncpu0 406170 600 70511 2560022 10155 0 2206 456 300060 "
+    "0\n";
 const std::string k_counters =
     "[counters follow: level name value]\n[global] exits 91822017\n[global] guest_mode 3\n"
-    "[skipped vm 23140-14] mmu_rmaps_stat: not opened (denied by name)\n[vm 23140-14] exits 30611204\n[vm 23140-14] guest_mode 1\n";
+    "[skipped vm 23140-14] mmu_rmaps_stat: not opened (denied by name)\n[vm 23140-14] exits 30611204\n[vm 23140-14] "
+    "guest_mode 1\n";
 const std::string k_totals =
     "[counters read: 2 kernel-wide and 2 per-VM, across 1 per-VM director(ies); 1 file(s) skipped]\n"
     "[not read here: vCPU folders]\n[note: no kind of a counter stands in this file]\n";
@@ -64,32 +67,42 @@ Report built(const std::vector<ReportFile>& files) {
 }  // namespace
 
 TEST_CASE("every outcome of the runner's CPU time", "[report][shell]") {
-  check_rows("runner-kernel-cpu-time",
-             {
-                 {"whole", k_rows + k_legend + k_pairing + k_stamp + trailer(0), Outcome::complete, ""},
-                 {"unbounded", k_rows + "[bounds] timeout is not here]\n" + k_legend + k_pairing + k_stamp + trailer(0), Outcome::complete, ""},
-                 {"ended, no row", "intr 5\nrunner CPU time unavailable: no row\n" + k_stamp + trailer(0), Outcome::unavailable, "no row"},
-                 {"cut, rows", k_rows + k_legend + "CPU time incomplete: cut, see read-error.log\n" + k_stamp + trailer(124),
-                  Outcome::partial, "exit code 124: a bound fired, or the reader itself ended so"},
-                 {"cut in mid-line", k_rows + "cpu1 120 0 3" + k_legend + "CPU time incomplete: cut\n" + k_stamp + trailer(137),
-                  Outcome::partial, "the row cpu1 was cut in mid-line"},
-                 {"cut, no row", "runner CPU time unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(1), Outcome::unavailable, "exit code 1"},
-                 {"silent", "runner CPU time unavailable: nothing on either stream\n" + k_stamp + trailer(143), Outcome::unavailable, "signal 15"},
-                 {"statement glued to data", "intr 91233unavailable: no row\n" + k_stamp + trailer(1), Outcome::unavailable, "the file says unavailable: no row"},
-                 {"no stamp", k_rows + k_legend + trailer(0), Outcome::partial, "no stamps: its end is unknown"},
-                 {"no trailer", k_rows + k_legend + k_stamp, Outcome::partial, "no exit code: its end is unknown"},
-                 {"trailer cut", k_rows + k_legend + k_stamp + "\n[capture exit code: 12", Outcome::partial, "no exit code"},
-                 {"neither", k_rows, Outcome::partial, "no stamps and no exit code: its end is unknown"},
-                 {"nothing", "", Outcome::unavailable, "end is unknown"},
-                 {"incomplete with code 0", k_rows + k_legend + "it is incomplete: cut\n" + k_stamp + trailer(0), Outcome::partial, "says incomplete: cut"},
-                 {"against its own rows", k_rows + k_legend + "unavailable: no row\n" + k_stamp + trailer(0), Outcome::unavailable, "and yet rows stand in it"},
-                 {"impossible code", k_rows + k_stamp + trailer(300), Outcome::partial, "no exit code"},
-             });
+  check_rows(
+      "runner-kernel-cpu-time",
+      {
+          {"whole", k_rows + k_legend + k_pairing + k_stamp + trailer(0), Outcome::complete, ""},
+          {"unbounded", k_rows + "[bounds] timeout is not here]\n" + k_legend + k_pairing + k_stamp + trailer(0),
+           Outcome::complete, ""},
+          {"ended, no row", "intr 5\nrunner CPU time unavailable: no row\n" + k_stamp + trailer(0),
+           Outcome::unavailable, "no row"},
+          {"cut, rows", k_rows + k_legend + "CPU time incomplete: cut, see read-error.log\n" + k_stamp + trailer(124),
+           Outcome::partial, "exit code 124: a bound fired, or the reader itself ended so"},
+          {"cut in mid-line",
+           k_rows + "cpu1 120 0 3" + k_legend + "CPU time incomplete: cut\n" + k_stamp + trailer(137), Outcome::partial,
+           "the row cpu1 was cut in mid-line"},
+          {"cut, no row", "runner CPU time unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(1),
+           Outcome::unavailable, "exit code 1"},
+          {"silent", "runner CPU time unavailable: nothing on either stream\n" + k_stamp + trailer(143),
+           Outcome::unavailable, "signal 15"},
+          {"statement glued to data", "intr 91233unavailable: no row\n" + k_stamp + trailer(1), Outcome::unavailable,
+           "the file says unavailable: no row"},
+          {"no stamp", k_rows + k_legend + trailer(0), Outcome::partial, "no stamps: its end is unknown"},
+          {"no trailer", k_rows + k_legend + k_stamp, Outcome::partial, "no exit code: its end is unknown"},
+          {"trailer cut", k_rows + k_legend + k_stamp + "\n[capture exit code: 12", Outcome::partial, "no exit code"},
+          {"neither", k_rows, Outcome::partial, "no stamps and no exit code: its end is unknown"},
+          {"nothing", "", Outcome::unavailable, "end is unknown"},
+          {"incomplete with code 0", k_rows + k_legend + "it is incomplete: cut\n" + k_stamp + trailer(0),
+           Outcome::partial, "says incomplete: cut"},
+          {"against its own rows", k_rows + k_legend + "unavailable: no row\n" + k_stamp + trailer(0),
+           Outcome::unavailable, "and yet rows stand in it"},
+          {"impossible code", k_rows + k_stamp + trailer(300), Outcome::partial, "no exit code"},
+      });
 }
 
 TEST_CASE("a whole file of the runner: rows, stamps, and no word of its sentences", "[report][shell]") {
   const std::string text = k_rows + "intr 91233445 0 9\nbtime 1755760000\n[bounds] no timeout]\n" + k_legend +
-                           "[note: a legend is no note]\n[stalled is nothing: here]\n" + k_pairing + k_stamp + trailer(0);
+                           "[note: a legend is no note]\n[stalled is nothing: here]\n" + k_pairing + k_stamp +
+                           trailer(0);
   const SampleCapture file = read_as("runner-kernel-cpu-time", text);
   CHECK(file.origin == Origin::shell);
   CHECK(file.reading.number("cpu0", "steal") == 456);
@@ -103,7 +116,8 @@ TEST_CASE("a whole file of the runner: rows, stamps, and no word of its sentence
   CHECK(file.capture.end_stamp->epoch_ns == 1755763202LL * k_ns_per_second);
   CHECK(file.capture.end.exit_code == 0);
   // A sentence that begins like a row is none.
-  const SampleCapture worded = read_as("runner-kernel-cpu-time", k_rows + "cpu rows are incomplete: cut\n" + k_stamp + trailer(1));
+  const SampleCapture worded =
+      read_as("runner-kernel-cpu-time", k_rows + "cpu rows are incomplete: cut\n" + k_stamp + trailer(1));
   CHECK(worded.reading.number("cpu", "user") == 812340);
 }
 
@@ -123,21 +137,31 @@ TEST_CASE("the interval of two shell files is above A2 - B1 - 1 and below B2 + 1
 
 TEST_CASE("every outcome of the KVM counters", "[report][shell]") {
   const std::string end = k_legend + k_pairing + k_stamp;
-  check_rows("sandbox-kvm-exits",
-             {
-                 {"whole", k_counters + k_totals + end + trailer(0), Outcome::complete, ""},
-                 {"some files could not be read", k_counters + "[skipped vm 23140-14] x: could not be read (shape not known)\n" + k_totals + end + trailer(0),
-                  Outcome::complete, ""},
-                 {"mount refused", "KVM counters unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(3), Outcome::unavailable, "debugfs could not be mounted"},
-                 {"no directory", "NO-KVM-DIR: this kernel runs no KVM\n" + k_stamp + trailer(4), Outcome::empty, "NO-KVM-DIR: this kernel runs no KVM"},
-                 {"no counter", "[counters follow: level name value]\nNO-COUNTER-FILES: nothing\n" + k_stamp + trailer(5), Outcome::empty, "NO-COUNTER-FILES"},
-                 {"the token cut away", k_stamp + trailer(4), Outcome::empty, "exit code 4"},
-                 {"the token without its code", "NO-KVM-DIR: x\n" + k_stamp, Outcome::unavailable, "end is unknown"},
-                 {"cut, counters", k_counters + k_legend + "KVM counters incomplete: cut\n" + k_stamp + trailer(124), Outcome::partial, "exit code 124"},
-                 {"cut in mid-line", k_counters + "[vm 23140-14] io_exits 306" + k_legend + "incomplete: cut\n" + k_stamp + trailer(137), Outcome::partial, "io_exits 306\" was cut in mid-line"},
-                 {"cut, none", "[counters follow: level name value]\nKVM counters unavailable: see read-error.log\n" + k_stamp + trailer(1), Outcome::unavailable, "see read-error.log"},
-                 {"no trailer", k_counters + k_totals + end, Outcome::partial, "end is unknown"},
-             });
+  check_rows(
+      "sandbox-kvm-exits",
+      {
+          {"whole", k_counters + k_totals + end + trailer(0), Outcome::complete, ""},
+          {"some files could not be read",
+           k_counters + "[skipped vm 23140-14] x: could not be read (shape not known)\n" + k_totals + end + trailer(0),
+           Outcome::complete, ""},
+          {"mount refused", "KVM counters unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(3),
+           Outcome::unavailable, "debugfs could not be mounted"},
+          {"no directory", "NO-KVM-DIR: this kernel runs no KVM\n" + k_stamp + trailer(4), Outcome::empty,
+           "NO-KVM-DIR: this kernel runs no KVM"},
+          {"no counter", "[counters follow: level name value]\nNO-COUNTER-FILES: nothing\n" + k_stamp + trailer(5),
+           Outcome::empty, "NO-COUNTER-FILES"},
+          {"the token cut away", k_stamp + trailer(4), Outcome::empty, "exit code 4"},
+          {"the token without its code", "NO-KVM-DIR: x\n" + k_stamp, Outcome::unavailable, "end is unknown"},
+          {"cut, counters", k_counters + k_legend + "KVM counters incomplete: cut\n" + k_stamp + trailer(124),
+           Outcome::partial, "exit code 124"},
+          {"cut in mid-line",
+           k_counters + "[vm 23140-14] io_exits 306" + k_legend + "incomplete: cut\n" + k_stamp + trailer(137),
+           Outcome::partial, "io_exits 306\" was cut in mid-line"},
+          {"cut, none",
+           "[counters follow: level name value]\nKVM counters unavailable: see read-error.log\n" + k_stamp + trailer(1),
+           Outcome::unavailable, "see read-error.log"},
+          {"no trailer", k_counters + k_totals + end, Outcome::partial, "end is unknown"},
+      });
   const SampleCapture whole = read_as("sandbox-kvm-exits", k_counters + k_totals + end + trailer(0));
   CHECK(whole.reading.number("vm 23140-14", "exits") == 30611204);
   CHECK(whole.reading.notes.empty());
@@ -147,10 +171,12 @@ TEST_CASE("every outcome of the KVM counters", "[report][shell]") {
 TEST_CASE("gauges alone are recognised, whatever the exit code says", "[report][shell]") {
   std::string text = "[counters follow: level name value]\n";
   for (const std::string scope : {"global", "vm 23140-14", "vm 23150-15", "vm 23160-16"}) {
-    for (const std::string gauge : {"guest_mode", "blocking", "pages_4k", "pages_2m", "pages_1g", "nx_lpage_splits", "some_new_gauge"}) {
+    for (const std::string gauge :
+         {"guest_mode", "blocking", "pages_4k", "pages_2m", "pages_1g", "nx_lpage_splits", "some_new_gauge"}) {
       text += "[" + scope + "] " + gauge + " 17\n";
     }
-    for (const std::string counter : {"exits", "halt_exits", "io_exits"}) text += "[skipped " + scope + "] " + counter + ": could not be read\n";
+    for (const std::string counter : {"exits", "halt_exits", "io_exits"})
+      text += "[skipped " + scope + "] " + counter + ": could not be read\n";
   }
   text += k_totals + k_legend + k_pairing + k_stamp + trailer(0);
   const SampleCapture file = read_as("sandbox-kvm-exits", text);
@@ -165,21 +191,33 @@ TEST_CASE("gauges alone are recognised, whatever the exit code says", "[report][
 TEST_CASE("every outcome of the QEMU threads", "[report][shell]") {
   const std::string end = k_legend + k_map + k_pairing + k_stamp;
   const std::string ticks = "clock ticks per second: unavailable\n";
-  check_rows("sandbox-qemu-thread-cpu",
-             {
-                 {"whole", k_threads + end + trailer(0), Outcome::complete, ""},
-                 {"no QEMU", ticks + "NO-QEMU-PROCESS: 12 processes read\n" + k_map + "threads unavailable: no QEMU\n" + k_stamp + trailer(0),
-                  Outcome::empty, "NO-QEMU-PROCESS: 12 processes read"},
-                 {"going", ticks + "process 412 comm qemu-system-x86\nNO-THREAD-LINES: gone\n" + k_map + "threads unavailable: gone\n" + k_stamp + trailer(0),
-                  Outcome::empty, "NO-THREAD-LINES"},
-                 {"no process", ticks + "NO-PROC-READ: nothing\n" + k_map + "threads unavailable: nothing\n" + k_stamp + trailer(0), Outcome::unavailable, "NO-PROC-READ"},
-                 {"cut, threads", k_threads + k_legend + k_map + "threads incomplete: cut\n" + k_stamp + trailer(124), Outcome::partial, "exit code 124"},
-                 {"cut in mid-line", k_threads + "420 (CPU 1/KVM) R 1 41" + k_legend + k_map + "threads incomplete: cut\n" + k_stamp + trailer(137),
-                  Outcome::partial, "the line of thread 420 was rejected"},
-                 {"cut, none", ticks + k_map + "threads unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(1), Outcome::unavailable, "exit code 1"},
-                 {"the token with another code", ticks + "NO-QEMU-PROCESS: x\n" + k_stamp + trailer(1), Outcome::unavailable, "exit code 1"},
-                 {"no trailer", k_threads + end, Outcome::partial, "no exit code"},
-             });
+  check_rows(
+      "sandbox-qemu-thread-cpu",
+      {
+          {"whole", k_threads + end + trailer(0), Outcome::complete, ""},
+          {"no QEMU",
+           ticks + "NO-QEMU-PROCESS: 12 processes read\n" + k_map + "threads unavailable: no QEMU\n" + k_stamp +
+               trailer(0),
+           Outcome::empty, "NO-QEMU-PROCESS: 12 processes read"},
+          {"going",
+           ticks + "process 412 comm qemu-system-x86\nNO-THREAD-LINES: gone\n" + k_map + "threads unavailable: gone\n" +
+               k_stamp + trailer(0),
+           Outcome::empty, "NO-THREAD-LINES"},
+          {"no process",
+           ticks + "NO-PROC-READ: nothing\n" + k_map + "threads unavailable: nothing\n" + k_stamp + trailer(0),
+           Outcome::unavailable, "NO-PROC-READ"},
+          {"cut, threads", k_threads + k_legend + k_map + "threads incomplete: cut\n" + k_stamp + trailer(124),
+           Outcome::partial, "exit code 124"},
+          {"cut in mid-line",
+           k_threads + "420 (CPU 1/KVM) R 1 41" + k_legend + k_map + "threads incomplete: cut\n" + k_stamp +
+               trailer(137),
+           Outcome::partial, "the line of thread 420 was rejected"},
+          {"cut, none", ticks + k_map + "threads unavailable: see COLLECTION-FAILED.txt\n" + k_stamp + trailer(1),
+           Outcome::unavailable, "exit code 1"},
+          {"the token with another code", ticks + "NO-QEMU-PROCESS: x\n" + k_stamp + trailer(1), Outcome::unavailable,
+           "exit code 1"},
+          {"no trailer", k_threads + end, Outcome::partial, "no exit code"},
+      });
   const SampleCapture whole = read_as("sandbox-qemu-thread-cpu", k_threads + end + trailer(0));
   REQUIRE(whole.reading.nodes.size() == 1);
   CHECK(whole.reading.nodes[0].node == "srv1");
@@ -200,7 +238,8 @@ TEST_CASE("words of a statement count in a statement alone", "[report][shell]") 
   std::string text = k_threads;
   text.replace(text.find("CPU 0/KVM"), 9, "unavailable: x");
   text.replace(text.find("qemu-system-x86"), 15, "qemu-unknown: x");
-  CHECK(read_as("sandbox-qemu-thread-cpu", text + k_map + k_stamp + trailer(0)).capture.judgement.outcome == Outcome::complete);
+  CHECK(read_as("sandbox-qemu-thread-cpu", text + k_map + k_stamp + trailer(0)).capture.judgement.outcome ==
+        Outcome::complete);
 }
 
 TEST_CASE("the last stamp and the last exit code count, also behind data", "[report][shell]") {
@@ -251,18 +290,21 @@ TEST_CASE("files beside a capture", "[report][shell]") {
   }
   SECTION("beside data, without times that differ: it is said, and nothing is complete") {
     for (const std::optional<std::int64_t> time : {std::optional<std::int64_t>(), std::optional<std::int64_t>(5)}) {
-      const Report report = built({{folder + "proc-stat.txt", whole, "", time}, {folder + "COLLECTION-FAILED.txt", "x", "", time}});
+      const Report report =
+          built({{folder + "proc-stat.txt", whole, "", time}, {folder + "COLLECTION-FAILED.txt", "x", "", time}});
       CHECK(judgement_of(report).outcome == Outcome::partial);
       CHECK(has(judgement_of(report).reason, "their times do not tell which"));
     }
   }
   SECTION("older than the data: left by an earlier run") {
-    const Report report = built({{folder + "COLLECTION-FAILED.txt", "x", "", 5}, {folder + "proc-stat.txt", whole, "", 6}});
+    const Report report =
+        built({{folder + "COLLECTION-FAILED.txt", "x", "", 5}, {folder + "proc-stat.txt", whole, "", 6}});
     CHECK(judgement_of(report).outcome == Outcome::complete);
     CHECK(has(runner_of(report)->reading.notes.at(0), "is older"));
   }
   SECTION("newer than the data: those are of an earlier run") {
-    const Report report = built({{folder + "COLLECTION-FAILED.txt", "x", "", 7}, {folder + "proc-stat.txt", whole, "", 6}});
+    const Report report =
+        built({{folder + "COLLECTION-FAILED.txt", "x", "", 7}, {folder + "proc-stat.txt", whole, "", 6}});
     CHECK(judgement_of(report).outcome == Outcome::unavailable);
     CHECK(has(judgement_of(report).reason, "of an earlier run"));
   }
@@ -285,9 +327,11 @@ TEST_CASE("files beside a capture", "[report][shell]") {
 
 TEST_CASE("the canary: what each arm can say", "[report][canary]") {
   const auto arm = [](const std::string& name, const std::string& end) {
-    return "\n=== arm: " + name + ", the label ===\ncommand: awk BEGIN { ... }\nwork: 30000000 iterations\nrate: 9 lies per second\n" + end;
+    return "\n=== arm: " + name +
+           ", the label ===\ncommand: awk BEGIN { ... }\nwork: 30000000 iterations\nrate: 9 lies per second\n" + end;
   };
-  const std::string end = "\n[fixed work at the layer of the runner VM]\n[read attempted from 1755763150 to 1755763152 epoch seconds]\n";
+  const std::string end =
+      "\n[fixed work at the layer of the runner VM]\n[read attempted from 1755763150 to 1755763152 epoch seconds]\n";
   struct Case {
     std::string arm;
     std::string end;
@@ -320,7 +364,8 @@ TEST_CASE("the canary: what each arm can say", "[report][canary]") {
     CHECK(canary.arms[0].is_reading() == c.reading);
     CHECK(canary.arms[0].is_alert() == c.alert);
   }
-  const Canary both = parse_canary(arm("compute", cases[0].end) + arm("memory", cases[2].end) + "[bounds] none]\n" + end);
+  const Canary both =
+      parse_canary(arm("compute", cases[0].end) + arm("memory", cases[2].end) + "[bounds] none]\n" + end);
   REQUIRE(both.arms.size() == 2);
   CHECK(both.arms[0].rate_per_second == 23809523);
   CHECK(both.arms[0].elapsed_ms == 1260);

@@ -177,3 +177,26 @@ TEST_CASE("work ends with the process that waits for it", "[bounded]") {
   ::waitpid(collector, nullptr, 0);
   CHECK(ends(worker));
 }
+
+TEST_CASE("work that is given our input reads it, and holds nothing else of ours", "[bounded]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(::write(ends[1], "hello", 5) == 5);
+  ::close(ends[1]);
+  const int kept = ::dup(STDIN_FILENO);
+  ::dup2(ends[0], STDIN_FILENO);
+  ::close(ends[0]);
+  const auto read_input = [] {
+    char buffer[16] = {};
+    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    return std::string(buffer, got > 0 ? static_cast<std::size_t>(got) : 0) + " " + open_descriptors();
+  };
+  const auto without = run_bounded(k_long_ns, read_input);
+  const auto with = run_bounded(k_long_ns, read_input, -1, WorkInput::ours);
+  if (kept >= 0) ::dup2(kept, STDIN_FILENO);
+  if (kept >= 0) ::close(kept);
+  REQUIRE(without.ok());
+  CHECK(*without == " 0 1 2 3 ");
+  REQUIRE(with.ok());
+  CHECK(*with == "hello 0 1 2 3 ");
+}

@@ -1,0 +1,116 @@
+#include "collector/option_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "collector/settings.hpp"
+#include "probes/node_evidence.hpp"
+#include "probes/text.hpp"
+
+namespace cozy {
+
+namespace {
+
+const char* from_environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+void OptionReader::text(const std::string& option, const char* variable, std::string& place) {
+  if (!option.empty()) {
+    place = option;
+  } else if (const char* value = from_environment(variable)) {
+    place = value;
+  }
+}
+
+void OptionReader::folder(const std::string& option, const char* variable, std::string& place) {
+  if (!option.empty()) {
+    const auto name = parse_folder_name(option);
+    if (name)
+      place = *name;
+    else
+      refuse("--snapshot", name.error(), "give a plain name, such as --snapshot kubernetes-latest");
+  } else if (const char* value = from_environment(variable)) {
+    const auto name = parse_folder_name(value);
+    if (name)
+      place = *name;
+    else
+      ignore(variable, name.error(), place);
+  }
+}
+
+void OptionReader::seconds(const char* flag, const std::string& option, const char* variable, bool zero,
+                           std::int64_t& place) {
+  if (!option.empty()) {
+    const auto value = parse_seconds(option, zero);
+    if (value)
+      place = *value;
+    else
+      refuse(flag, value.error(), std::string("give seconds, such as ") + flag + " 20");
+  } else if (const char* value = from_environment(variable)) {
+    const auto parsed = parse_environment_seconds(value, zero);
+    if (parsed)
+      place = *parsed;
+    else
+      ignore(variable, parsed.error(), std::to_string(place / k_ns_per_second));
+  }
+}
+
+void OptionReader::nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place) {
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (equals == std::string::npos || equals + 1 == text.size() || !is_node_name(name)) {
+      refuse("--node", Error{"\"" + escape(text) + "\"", "is not NAME=PIDFILE", 0},
+             "give one such as --node srv1=/workspace/srv1/qemu.pid");
+      return;
+    }
+    place.push_back({name, text.substr(equals + 1)});
+  }
+}
+
+void OptionReader::only(const std::string& given, std::vector<std::string>& place) {
+  if (given.empty()) return;
+  for (const std::string_view name : split_at(given, ',')) {
+    const Probe* probe = find_probe(name);
+    if (probe == nullptr) {
+      refuse("--only", Error{"\"" + escape(name) + "\"", "is no probe", 0}, "the probes are " + probe_names());
+      return;
+    }
+    place.emplace_back(probe->name);
+  }
+}
+
+void OptionReader::refuse(const std::string& what, const Error& error, const std::string& way_out) {
+  if (refusal_.empty())
+    refusal_ = what + " " + (error.subject.empty() ? "" : error.subject + " ") + error.reason + "; " + way_out;
+}
+
+std::string OptionReader::probe_names() {
+  std::vector<std::string> names;
+  for (const Probe& probe : probes()) names.emplace_back(probe.name);
+  return join(names, ", ");
+}
+
+void OptionReader::format(const std::string& given, Format& place) {
+  constexpr std::array<std::string_view, 3> k_formats{"text", "markdown", "json"};
+  if (given.empty()) return;
+  const auto format = std::find(k_formats.begin(), k_formats.end(), given);
+  if (format == k_formats.end()) {
+    refuse("--format", Error{"\"" + escape(given) + "\"", "is no format", 0}, "it is text, markdown or json");
+  } else {
+    place = static_cast<Format>(format - k_formats.begin());
+  }
+}
+
+void OptionReader::ignore(const char* variable, const Error& error, const std::string& used) {
+  invocation_.warnings.push_back(std::string("WARNING: ignoring ") + variable + "=" + error.text() + "; the default " +
+                                 used + " is used");
+}
+
+}  // namespace cozy

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/cli.hpp"
+
+namespace cozy {
+
+/// Turns the texts of options and environment variables into an invocation. An option that is given beats the
+/// variable, and that beats what stands in the place. The first refusal of an option stays; a variable that is
+/// refused is a warning.
+class OptionReader {
+ public:
+  explicit OptionReader(Invocation& invocation) : invocation_(invocation) {}
+
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+  void text(const std::string& option, const char* variable, std::string& place);
+  void folder(const std::string& option, const char* variable, std::string& place);
+  void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place);
+  void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place);
+  void only(const std::string& given, std::vector<std::string>& place);
+  void format(const std::string& given, Format& place);
+  void refuse(const std::string& what, const Error& error, const std::string& way_out);
+
+  static std::string probe_names();
+
+ private:
+  void ignore(const char* variable, const Error& error, const std::string& used);
+
+  Invocation& invocation_;
+  std::string refusal_;
+};
+
+}  // namespace cozy
