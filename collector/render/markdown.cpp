@@ -117,7 +117,7 @@ void add_open(const Analysis& analysis, Page& page) {
   page.paragraph("### Open");
   page.line("");
   for (const Shortfall& shortfall : analysis.shortfalls) page.line("- " + sentence(open_sentence(shortfall)));
-  if (analysis.shortfalls.empty()) page.line("Nothing: every capture that was asked for is complete.");
+  if (analysis.shortfalls.empty()) page.line("Every capture that was asked for is complete.");
 }
 
 void add_list(const std::string& heading, const std::vector<std::string>& words, Page& page) {

@@ -64,9 +64,12 @@ class Feed {
   std::uint64_t data_end_ = 0;
 };
 
+/// ARCHIVE_RETRY lies between the two: a header that is none, behind which a search for another would begin.
+bool is_good(int code) { return code == ARCHIVE_OK || code == ARCHIVE_WARN; }
+
 std::string error_words(struct archive* archive) {
   const char* words = ::archive_error_string(archive);
-  return words != nullptr ? escape(words) : "libarchive gave no reason";
+  return words != nullptr ? escape(words) : "the tar is cut or damaged";
 }
 
 /// The content of the member whose header was read last. Holes are zeros.
@@ -181,9 +184,9 @@ class TarWalk {
     struct archive* const a = archive_.get();
     struct archive_entry* entry = nullptr;
     const int code = ::archive_read_next_header(a, &entry);
-    end_.recognized = end_.recognized || code == ARCHIVE_EOF || code >= ARCHIVE_WARN;
+    end_.recognized = end_.recognized || code != ARCHIVE_FATAL || ::archive_format(a) != 0;
     if (code == ARCHIVE_EOF) return false;
-    if (code < ARCHIVE_WARN) {
+    if (!is_good(code)) {
       end_.fault = error_words(a);
       return false;
     }
@@ -193,7 +196,7 @@ class TarWalk {
     if (stopped_) return false;
     // Whatever of the content is left may be more than there is.
     const int skipped = content.fault().empty() ? ::archive_read_data_skip(a) : ARCHIVE_FATAL;
-    if (skipped >= ARCHIVE_WARN) return true;
+    if (skipped == ARCHIVE_EOF || is_good(skipped)) return true;
     in_member_ = ", in the member " + escape(member.name).substr(0, k_longest_name);
     end_.fault = error_words(a) + in_member_;
     return false;

@@ -110,6 +110,10 @@ TEST_CASE("a tar cut at any block is truncated, also where a member ends", "[rep
   const std::string whole = small_tar();
   CHECK_FALSE(report_of(whole).truncated);
   CHECK_FALSE(report_of(whole + std::string(9000, '\0')).truncated);
+  const std::string pax = tar_member("x", "20 comment=whatever\n", 'x') + whole;
+  CHECK_FALSE(report_of(pax).truncated);
+  CHECK(report_of(pax.substr(0, 512)).truncated);
+  CHECK(report_of(pax.substr(0, 1030)).truncated);
   for (std::size_t length = 512; length < whole.size(); length += 64) {
     INFO(length);
     const Report report = report_of(whole.substr(0, length));
@@ -120,6 +124,17 @@ TEST_CASE("a tar cut at any block is truncated, also where a member ends", "[rep
   REQUIRE(runner_of(cut) != nullptr);
   CHECK(runner_of(cut)->capture.judgement.outcome == Outcome::partial);
   CHECK(has(cut.truncated_why, k_runner));
+}
+
+TEST_CASE("behind a damaged header of a tar nothing is searched for", "[report][archive]") {
+  std::string tar = small_tar();
+  tar[1024] = '!';  // the name of the second member: its checksum does not fit any more
+  const Report report = report_of(tar);
+  CHECK(user_of(report) == 1);
+  CHECK(runner_of(report, 2) == nullptr);
+  CHECK(report.truncated);
+  CHECK(has(report.truncated_why, "Damaged"));
+  CHECK(report.refused.empty());
 }
 
 TEST_CASE("a zip cut at any byte is truncated", "[report][archive]") {
@@ -310,6 +325,16 @@ TEST_CASE("members, bytes in and bytes out are bounded", "[report][archive]") {
     CHECK(counter.refused == 20);
   }
   CHECK(most_memory() - before < 200 * 1024);  // the sanitizers keep what was freed
+}
+
+TEST_CASE("half a gigabyte of other people's files takes no memory", "[report][archive]") {
+  Counter counter;
+  const long before = most_memory();
+  const std::string begin = tar_member("wanted", "x") + tar_header("console.log", 512ULL << 20U);
+  Repeated source(begin, std::string(1UL << 20U, 'l'), 512);
+  (void)summary_of(source, counter, {});
+  CHECK(counter.files == 1);
+  CHECK(most_memory() - before < 64 * 1024);
 }
 
 TEST_CASE("members of a zip that cannot be read are named where they matter", "[report][archive]") {
