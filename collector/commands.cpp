@@ -67,9 +67,11 @@ std::string pack_in_words(const std::string& directory, const std::string& outpu
 bool pack_report(const Invocation& invocation, std::int64_t bound_ns, int interrupt_fd = -1) {
   const std::string output = invocation.archive();
   const std::string& directory = invocation.options.report_dir;
-  const auto words = run_bounded(bound_ns, [&] { return pack_in_words(directory, output); }, interrupt_fd);
+  const auto words = run_bounded(
+      bound_ns, [&] { return pack_in_words(directory, output); }, interrupt_fd);
   if (!words) {
-    log_line("shortfall pack: " + output + ": " + words.error().text() + "; what an earlier pack has left there is whole");
+    log_line("shortfall pack: " + output + ": " + words.error().text() +
+             "; what an earlier pack has left there is whole");
     return false;
   }
   const auto lines = split_lines(*words);
@@ -119,7 +121,9 @@ int run_command(const Invocation& invocation) {
     options.interrupt_fd = interrupt_fd;
     log_sample(options, take_sample(options, 1), std::nullopt);
   };
-  steps.after = [&](const CommandState& command, int interrupt_fd) { close_bracket(invocation, command, interrupt_fd); };
+  steps.after = [&](const CommandState& command, int interrupt_fd) {
+    close_bracket(invocation, command, interrupt_fd);
+  };
   return run_bracket(invocation.command, steps);
 }
 
@@ -138,7 +142,9 @@ int probe_command(const Invocation& invocation) {
                              FileCalls::system(), watchdog};
   DescriptorSink sink(STDOUT_FILENO);
   const bool delivered = run_probe(*find_probe(invocation.probe), context, sink);
-  if (!delivered) std::fprintf(stderr, "cozybracket: probe %s: its text could not be written: stdout is closed or full\n", invocation.probe.c_str());
+  if (!delivered)
+    std::fprintf(stderr, "cozybracket: probe %s: its text could not be written: stdout is closed or full\n",
+                 invocation.probe.c_str());
   if (watchdog.abandoned() > 0) {
     // A worker that is stuck in the kernel may keep this process from ending: whoever reads our output
     // shall see that it is over all the same.

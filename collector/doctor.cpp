@@ -36,13 +36,16 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 std::string advice_for(const std::string& capture, const Judgement& judgement) {
   const std::string& reason = judgement.reason;
   if (judgement.outcome == Outcome::complete) return "-";
-  if (contains(reason, "lockdown")) return "boot the runner without Secure Boot's lockdown, or live without debugfs counters";
+  if (contains(reason, "lockdown"))
+    return "boot the runner without Secure Boot's lockdown, or live without debugfs counters";
   if (contains(reason, "NO-KVM-DIR")) return "load kvm, or check that the nodes run with accel=kvm on this kernel";
   if (contains(reason, "NO-COUNTER-FILES")) return "start the nodes first";
   if (contains(reason, "NO-DEBUGFS")) return "run as root in a privileged container (CAP_SYS_ADMIN)";
-  if (contains(reason, "NO-QEMU-PROCESS")) return "start the nodes first; run where their processes are seen (the same PID namespace)";
+  if (contains(reason, "NO-QEMU-PROCESS"))
+    return "start the nodes first; run where their processes are seen (the same PID namespace)";
   if (contains(reason, "NO-PROC-READ")) return "mount /proc";
-  if (contains(reason, "bound reached")) return "a source does not answer; raise --read-timeout, and look for what holds it";
+  if (contains(reason, "bound reached"))
+    return "a source does not answer; raise --read-timeout, and look for what holds it";
   if (contains(reason, "EPERM") || contains(reason, "EACCES")) return "run as root";
   if (capture == "runner-kernel-cpu-time") return "mount /proc";
   return "see `cozybracket probe " + capture + "`";
@@ -77,7 +80,8 @@ void diagnose_nodes(const Reading& reading, std::vector<Diagnosis>& table) {
     }
   }
   if (reading.nodes.empty() && reading.finding.empty() && reading.unavailable.empty()) {
-    table.push_back({"  nodes", "no", "no pid file and no guest name was found", "name the sandbox with --sandbox, or a pid file with --node"});
+    table.push_back({"  nodes", "no", "no pid file and no guest name was found",
+                     "name the sandbox with --sandbox, or a pid file with --node"});
   }
 }
 
@@ -90,8 +94,9 @@ void diagnose_run_queue_delay(const Reading& reading, std::vector<Diagnosis>& ta
   if (has("run_delay_ns")) {
     table.push_back({"  run-queue delay", "yes", "schedstat of each thread", "-"});
   } else {
-    table.push_back({"  run-queue delay", "no", reading.notes.empty() ? "schedstat absent" : reading.notes.front(),
-                     "use a kernel with CONFIG_SCHED_INFO; without it waiting for CPU cannot be told from being blocked"});
+    table.push_back(
+        {"  run-queue delay", "no", reading.notes.empty() ? "schedstat absent" : reading.notes.front(),
+         "use a kernel with CONFIG_SCHED_INFO; without it waiting for CPU cannot be told from being blocked"});
   }
 }
 
@@ -114,7 +119,8 @@ Diagnosis diagnose_report_directory(const std::string& directory) {
   const auto seen = run_bounded(k_bound_ns, [&] { return look_at_report_directory(directory); });
   const bool writable = seen && (seen->empty() || *seen == "will be made");
   if (!writable) {
-    return {"report directory", "no", seen ? *seen : directory + ": " + seen.error().text(), "give another with --report-dir"};
+    return {"report directory", "no", seen ? *seen : directory + ": " + seen.error().text(),
+            "give another with --report-dir"};
   }
   return {"report directory", "yes", directory + (seen->empty() ? "" : " (" + *seen + ")"), "-"};
 }

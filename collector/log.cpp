@@ -31,7 +31,8 @@ std::string cut(std::string_view line) {
 /// took no other one is waited for.
 bool deliver(std::string_view line) {
   pollfd descriptor{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&descriptor, 1, lost_lines() == 0 ? k_wait_ms : 0) != 1 || (descriptor.revents & POLLOUT) == 0) return false;
+  if (::poll(&descriptor, 1, lost_lines() == 0 ? k_wait_ms : 0) != 1 || (descriptor.revents & POLLOUT) == 0)
+    return false;
   while (!line.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
     if (written < 0 && errno == EINTR) continue;
@@ -45,11 +46,14 @@ bool deliver(std::string_view line) {
 
 void log_raw_line(std::string_view line) {
   std::string text;
-  if (lost_lines() > 0) text = "cozybracket: " + std::to_string(lost_lines()) + " lines before this one were lost: nobody took them\n";
+  if (lost_lines() > 0)
+    text = "cozybracket: " + std::to_string(lost_lines()) + " lines before this one were lost: nobody took them\n";
   text += line.size() > k_longest_line ? cut(line) + " (cut)" : std::string(line);
   text += '\n';
-  if (deliver(text)) lost_lines() = 0;
-  else ++lost_lines();
+  if (deliver(text))
+    lost_lines() = 0;
+  else
+    ++lost_lines();
 }
 
 void log_line(std::string_view words) { log_raw_line("cozybracket: " + neutral(words)); }

@@ -14,7 +14,9 @@
 namespace cozy {
 
 Result<DetachedMount> DetachedMount::of(const char* file_system) {
-  const auto refused = [&](const char* call) { return Error{file_system, std::string(call) + ": " + errno_text(errno), errno}; };
+  const auto refused = [&](const char* call) {
+    return Error{file_system, std::string(call) + ": " + errno_text(errno), errno};
+  };
   const int context = static_cast<int>(::syscall(SYS_fsopen, file_system, FSOPEN_CLOEXEC));
   if (context < 0) return refused("fsopen");
   if (::syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
@@ -46,10 +48,13 @@ DetachedMount::~DetachedMount() {
 std::string DetachedMount::path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 Result<Done> mount_privately(const char* file_system, const char* directory) {
-  const auto refused = [&](const char* call) { return Error{file_system, std::string(call) + ": " + errno_text(errno), errno}; };
+  const auto refused = [&](const char* call) {
+    return Error{file_system, std::string(call) + ": " + errno_text(errno), errno};
+  };
   if (::unshare(CLONE_NEWNS) != 0) return refused("unshare");
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return refused("mount --make-rprivate");
-  if (::mount(file_system, directory, file_system, MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) return refused("mount");
+  if (::mount(file_system, directory, file_system, MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+    return refused("mount");
   return Done{};
 }
 

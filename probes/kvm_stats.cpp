@@ -13,8 +13,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
-constexpr std::size_t k_header_bytes = 24;      // six u32
-constexpr std::size_t k_description_bytes = 16; // before the name: u32, s16, u16, u32, u32
+constexpr std::size_t k_header_bytes = 24;       // six u32
+constexpr std::size_t k_description_bytes = 16;  // before the name: u32, s16, u16, u32, u32
 constexpr std::uint32_t k_most_statistics = 4096;
 constexpr std::uint32_t k_longest_name = 1024;
 constexpr std::uint64_t k_most_buckets = 1024;
@@ -45,7 +45,8 @@ std::string_view text_in(std::string_view field) { return field.substr(0, field.
 
 bool is_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   });
 }
 
@@ -115,7 +116,8 @@ void parse_description(std::string_view bytes, const Header& header, std::uint64
 
 Result<KvmStatistics> parse_kvm_statistics(std::string_view bytes) {
   const auto refuse = [](std::string reason) { return Error{"KVM statistics", std::move(reason), 0}; };
-  if (bytes.size() < k_header_bytes) return refuse("they are " + std::to_string(bytes.size()) + " bytes, less than their header");
+  if (bytes.size() < k_header_bytes)
+    return refuse("they are " + std::to_string(bytes.size()) + " bytes, less than their header");
   const Header header{number_at<std::uint32_t>(bytes, 0),  number_at<std::uint32_t>(bytes, 4),
                       number_at<std::uint32_t>(bytes, 8),  number_at<std::uint32_t>(bytes, 12),
                       number_at<std::uint32_t>(bytes, 16), number_at<std::uint32_t>(bytes, 20)};

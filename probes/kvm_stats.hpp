@@ -25,7 +25,7 @@ struct KvmStatistic {
 };
 
 struct KvmStatistics {
-  std::string id;  ///< "kvm-22061/vcpu-0"
+  std::string id;          ///< "kvm-22061/vcpu-0"
   std::uint64_t tid = 0;   ///< of the thread that made the vCPU, in the initial PID namespace
   std::uint64_t vcpu = 0;  ///< the vCPU's number
   std::vector<KvmStatistic> statistics;

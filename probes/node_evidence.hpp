@@ -40,7 +40,7 @@ struct ProcessFacts {
   std::optional<std::string> guest;  ///< its guest name
   std::optional<std::int64_t> start_epoch_ns;
   std::uint64_t start_ticks = 0;  ///< after boot; with the pid, its identity
-  bool zombie = false;  ///< it ended and nobody has waited for it
+  bool zombie = false;            ///< it ended and nobody has waited for it
 };
 
 /// Ties nodes to processes. A pid file is believed only for a live process that is a QEMU, that started

@@ -13,8 +13,8 @@
 namespace cozy {
 
 // Each probe gives two functions, named after its line in the table.
-#define PROBE(name)                              \
-  void run_##name(const ProbeContext&, Sink&);   \
+#define PROBE(name)                            \
+  void run_##name(const ProbeContext&, Sink&); \
   Reading parse_##name(std::string_view);
 #include "registry.def"
 #undef PROBE

@@ -78,9 +78,9 @@ class DescriptorSink : public Sink {
 
 /// One line of registry.def: a source of the kernel, its reader and its parser.
 struct Probe {
-  std::string_view name;                         ///< as the captures are named: "runner-kernel-cpu-time"
-  void (*run)(const ProbeContext&, Sink&);       ///< kernel -> text; NAME_probe.cpp
-  Reading (*parse)(std::string_view);            ///< text -> rows, pure; NAME_parser.cpp
+  std::string_view name;                    ///< as the captures are named: "runner-kernel-cpu-time"
+  void (*run)(const ProbeContext&, Sink&);  ///< kernel -> text; NAME_probe.cpp
+  Reading (*parse)(std::string_view);       ///< text -> rows, pure; NAME_parser.cpp
 };
 
 /// The table of probes, in the order of registry.def.

@@ -183,7 +183,8 @@ Result<FileText> read_borrowed(FileCalls& calls, std::uint64_t pid, int descript
   FileText text;
   char buffer[k_buffer];
   while (text.text.size() <= cap) {
-    const ssize_t got = calls.read_at(file.number(), buffer, sizeof buffer, static_cast<std::int64_t>(text.text.size()));
+    const ssize_t got =
+        calls.read_at(file.number(), buffer, sizeof buffer, static_cast<std::int64_t>(text.text.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed(link, errno);
     if (got == 0) return text;

@@ -100,7 +100,8 @@ class KvmLines {
   /// The vCPUs' own statistics are data by themselves: what debugfs lacks is said beside them.
   void settle_sources() {
     if (reading_.counters_refused)
-      reading_.notes.emplace_back("debugfs counters of whole VMs were refused by kernel lockdown; the vCPUs' own statistics were read");
+      reading_.notes.emplace_back(
+          "debugfs counters of whole VMs were refused by kernel lockdown; the vCPUs' own statistics were read");
     for (std::string* words : {&reading_.finding, &reading_.unavailable}) {
       if (words->empty()) continue;
       reading_.notes.push_back("vCPU statistics were read, and debugfs says otherwise: " + *words);

@@ -209,7 +209,8 @@ class KvmWalk {
     std::snprintf(mode, sizeof mode, "%04o", entry.mode);
     sink_.line("[" + scope + "] " + escape(entry.name) + " " + std::string(value) + " " + mode);
     ++count;
-    if (entry.name == "pid" && scope.find(" vcpu") != std::string::npos) name_vm(scope.substr(0, scope.rfind(" vcpu")), value);
+    if (entry.name == "pid" && scope.find(" vcpu") != std::string::npos)
+      name_vm(scope.substr(0, scope.rfind(" vcpu")), value);
   }
 
   /// A vCPU's statistics carry the number of its thread that debugfs shows too: that names the directory.

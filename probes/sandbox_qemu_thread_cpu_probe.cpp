@@ -134,8 +134,7 @@ void sample_process(const ProbeContext& context, const ProcessFacts& process, Wa
 /// the processes, or the threads, that could not be read.
 void write_finding(const SandboxProcesses& processes, std::size_t sampled, const Walk& walk, Sink& sink) {
   const std::string read = std::to_string(processes.readable) + " processes were read and none is a QEMU";
-  const std::string named =
-      std::to_string(sampled) + " QEMU processes were named and no thread could be read";
+  const std::string named = std::to_string(sampled) + " QEMU processes were named and no thread could be read";
   if (processes.readable == 0) {
     sink.line("NO-PROC-READ: not one process could be read");
   } else if (sampled == 0 && processes.unread == 0) {

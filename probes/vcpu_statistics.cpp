@@ -21,7 +21,8 @@ constexpr std::string_view k_link = "anon_inode:kvm-vcpu-stats:";
 
 /// "srv1", or "process 412" for a QEMU that no evidence ties to a node.
 std::string owner_of(const SandboxProcesses& sandbox, std::uint64_t pid) {
-  const auto node = std::find_if(sandbox.nodes.begin(), sandbox.nodes.end(), [&](const auto& n) { return n.pid == pid; });
+  const auto node =
+      std::find_if(sandbox.nodes.begin(), sandbox.nodes.end(), [&](const auto& n) { return n.pid == pid; });
   return node == sandbox.nodes.end() ? "process " + std::to_string(pid) : node->node;
 }
 
@@ -33,8 +34,8 @@ std::string values_text(const KvmStatistic& statistic) {
 
 /// [vcpu srv1/vcpu0] halt_wait_ns 4500000000 cumulative seconds 10^-9
 std::string row(const std::string& scope, const KvmStatistic& statistic) {
-  std::string line = "[vcpu " + scope + "] " + statistic.name + " " + values_text(statistic) + " " + statistic.type + " " +
-                     statistic.unit + " " + statistic.base + "^" + std::to_string(statistic.exponent);
+  std::string line = "[vcpu " + scope + "] " + statistic.name + " " + values_text(statistic) + " " + statistic.type +
+                     " " + statistic.unit + " " + statistic.base + "^" + std::to_string(statistic.exponent);
   if (statistic.type == "linear-histogram") line += " bucket " + std::to_string(statistic.bucket_size);
   return line;
 }
@@ -79,9 +80,9 @@ void sample_process(const ProbeContext& context, const ProcessFacts& process, co
   const Stamp begin = now();
   const std::vector<Answer> answers = context.watchdog.read(requests);
   const Stamp end = now();
-  const std::string facts = "of process " + std::to_string(process.pid) + " start " + std::to_string(process.start_ticks) +
-                            " read from " + std::to_string(begin.boottime_ns) + " to " +
-                            std::to_string(end.boottime_ns) + " boot-time ns";
+  const std::string facts = "of process " + std::to_string(process.pid) + " start " +
+                            std::to_string(process.start_ticks) + " read from " + std::to_string(begin.boottime_ns) +
+                            " to " + std::to_string(end.boottime_ns) + " boot-time ns";
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i].vanished()) {
       sink.line("[" + owner + " left during the walk]");

@@ -11,10 +11,10 @@ namespace cozy {
 
 /// What the vCPU statistics descriptors of QEMU gave.
 struct VcpuStatistics {
-  std::size_t vcpus = 0;     ///< descriptors that were read
+  std::size_t vcpus = 0;  ///< descriptors that were read
   std::size_t values = 0;
-  std::size_t failed = 0;    ///< descriptors that are there and were not read
-  std::size_t processes = 0; ///< QEMU processes that were looked at
+  std::size_t failed = 0;                            ///< descriptors that are there and were not read
+  std::size_t processes = 0;                         ///< QEMU processes that were looked at
   std::map<std::uint64_t, std::string> node_of_tid;  ///< "srv1" by a vCPU's tid, which debugfs's vcpuN/pid shows, too
 };
 

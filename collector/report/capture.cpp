@@ -54,8 +54,8 @@ std::string trailer(const Capture& capture) {
   if (capture.begin_stamp && capture.end_stamp) {
     const Stamp& from = *capture.begin_stamp;
     const Stamp& to = *capture.end_stamp;
-    line("read from " + std::to_string(from.boottime_ns) + " to " + std::to_string(to.boottime_ns) + " boot-time ns, in " +
-         fixed(static_cast<double>(to.boottime_ns - from.boottime_ns) / 1e6, 3) + " ms");
+    line("read from " + std::to_string(from.boottime_ns) + " to " + std::to_string(to.boottime_ns) +
+         " boot-time ns, in " + fixed(static_cast<double>(to.boottime_ns - from.boottime_ns) / 1e6, 3) + " ms");
     line("read from " + std::to_string(from.epoch_ns) + " to " + std::to_string(to.epoch_ns) + " epoch ns");
     line("read attempted from " + std::to_string(from.epoch_ns / k_ns_per_second) + " to " +
          std::to_string(to.epoch_ns / k_ns_per_second) + " epoch seconds");

@@ -28,9 +28,9 @@ bool holds_data(Outcome outcome);
 
 /// How the read of a capture ended, in words that stand in it.
 struct ReadEnd {
-  int exit_code = 0;        ///< as the shell counts: 128 + signal, 124 for a bound that fired
-  std::string words;        ///< "exited 0", "deadline of 20 s reached, ended by SIGKILL"
-  std::string shortfall;    ///< why the text may be less than whole; empty when the read ended by itself
+  int exit_code = 0;      ///< as the shell counts: 128 + signal, 124 for a bound that fired
+  std::string words;      ///< "exited 0", "deadline of 20 s reached, ended by SIGKILL"
+  std::string shortfall;  ///< why the text may be less than whole; empty when the read ended by itself
 };
 
 struct Judgement {

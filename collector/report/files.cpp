@@ -16,7 +16,8 @@ namespace cozy {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> k_sidecar_names{"READ-WARNINGS.txt", "read-error.log", "COLLECTION-FAILED.txt"};
+constexpr std::array<std::string_view, 3> k_sidecar_names{"READ-WARNINGS.txt", "read-error.log",
+                                                          "COLLECTION-FAILED.txt"};
 
 Error failed(const std::string& path) { return Error{path, errno_text(errno), errno}; }
 
@@ -77,7 +78,8 @@ Result<Done> write_file(const std::string& directory, const std::string& name, s
   const std::string path = directory + "/" + name;
   const std::string temporary = directory + "/." + name + ".partial-" + std::to_string(::getpid());
   bool nameless = false;
-  const bool written = write_nameless(directory, temporary, text, nameless) || (!nameless && write_named(temporary, text));
+  const bool written =
+      write_nameless(directory, temporary, text, nameless) || (!nameless && write_named(temporary, text));
   if (!written) return failed(path);
   if (::rename(temporary.c_str(), path.c_str()) == 0) return Done{};
   const int code = errno;

@@ -20,18 +20,18 @@ struct FieldLegend {
 
 /// How to read a capture. Data, from legends/NAME.json; built into the binary and copied into every report.
 struct Legend {
-  std::string capture;  ///< "runner-kernel-cpu-time": the folder of a report, and the probe's name
-  std::string file;     ///< "proc-stat.txt"
-  std::string title;    ///< what the capture is, in a few words
-  std::string layer;    ///< whose numbers they are
-  std::string source;   ///< the kernel's files
-  std::vector<int> samples;            ///< {1, 2}, or {1} for what does not change
-  std::vector<std::string> sentences;  ///< one physical line each; {sample}, {other} and {snapshot} are filled in
-  std::string pairing;                 ///< how to subtract the other sample; said for whole readings alone
-  std::string empty_means;             ///< what "asked, answered, has none" says about the run
-  std::string unavailable_is_not;      ///< what nobody may read into a missing reading
-  std::string partial_means;           ///< what a difference with a cut reading gets wrong
-  bool needs_counter = true;           ///< data is at least one cumulative value, not any value
+  std::string capture;                   ///< "runner-kernel-cpu-time": the folder of a report, and the probe's name
+  std::string file;                      ///< "proc-stat.txt"
+  std::string title;                     ///< what the capture is, in a few words
+  std::string layer;                     ///< whose numbers they are
+  std::string source;                    ///< the kernel's files
+  std::vector<int> samples;              ///< {1, 2}, or {1} for what does not change
+  std::vector<std::string> sentences;    ///< one physical line each; {sample}, {other} and {snapshot} are filled in
+  std::string pairing;                   ///< how to subtract the other sample; said for whole readings alone
+  std::string empty_means;               ///< what "asked, answered, has none" says about the run
+  std::string unavailable_is_not;        ///< what nobody may read into a missing reading
+  std::string partial_means;             ///< what a difference with a cut reading gets wrong
+  bool needs_counter = true;             ///< data is at least one cumulative value, not any value
   Kind default_kind = Kind::cumulative;  ///< of a field that neither the kernel nor `fields` names
   std::map<std::string, FieldLegend, std::less<>> fields;
   std::string json;  ///< the file itself

@@ -99,8 +99,10 @@ void BoundedWork::begin(const std::function<std::string()>& work, WorkInput inpu
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) work_and_end(work, write_end.number(), parent, input);
-  if (pid_ < 0) failure_ = errno;
-  else pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (pid_ < 0)
+    failure_ = errno;
+  else
+    pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   ::fcntl(answer_.number(), F_SETFL, O_NONBLOCK);
 }
 

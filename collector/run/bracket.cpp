@@ -145,7 +145,8 @@ class Bracket {
     if (!killed_ && !alarm_ns_ && (gone || !closed_)) alarm_ns_ = time_ns + k_command_grace_ns;
     starter_gone_ = starter_gone_ || gone;
     if (!request.from_terminal) command_.signal(gone ? SIGTERM : request.signal);
-    std::string words = gone ? "the process that started this one is gone: SIGTERM to the command" : signal_text(request.signal);
+    std::string words =
+        gone ? "the process that started this one is gone: SIGTERM to the command" : signal_text(request.signal);
     if (!gone) words += request.from_terminal ? " from the terminal" : ": passed to the command";
     steps_.say(words + (closed_ ? "" : ", then sample 2 and pack"));
   }
@@ -179,7 +180,8 @@ int run_bracket(const std::vector<std::string>& command, const BracketSteps& ste
   Requests requests;
   steps.before(requests.descriptor());
   if (const auto request = requests.next()) {
-    const std::string who = request->signal == 0 ? "the process that started this one is gone" : signal_text(request->signal);
+    const std::string who =
+        request->signal == 0 ? "the process that started this one is gone" : signal_text(request->signal);
     steps.say(who + " before the command was begun: it was never run");
     steps.after({boottime_ns() + k_all_over_ns - k_command_grace_ns, std::nullopt, false}, -1);
     return k_never_run;

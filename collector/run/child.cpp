@@ -22,8 +22,8 @@ namespace cozy {
 namespace {
 
 constexpr std::size_t k_messages_cap = 64UL * 1024;
-constexpr std::int64_t k_settle_ns = 500 * k_ns_per_ms;        // between "closed" and "ended", either way round
-constexpr std::int64_t k_after_kill_ns = 300 * k_ns_per_ms;    // SIGKILL is prompt, or it never works
+constexpr std::int64_t k_settle_ns = 500 * k_ns_per_ms;             // between "closed" and "ended", either way round
+constexpr std::int64_t k_after_kill_ns = 300 * k_ns_per_ms;         // SIGKILL is prompt, or it never works
 constexpr std::int64_t k_interrupted_ns = 700 * k_ns_per_ms;        // what is left of the timeout ...
 constexpr std::int64_t k_interrupted_grace_ns = 300 * k_ns_per_ms;  // ... and of the grace after an interrupt
 constexpr int k_most_reads = 64;                                    // of one pipe in a row
@@ -83,7 +83,9 @@ class Running {
   }
 
   /// The next moment at which something has to be done though nothing was heard.
-  [[nodiscard]] std::int64_t alarm_ns() const { return settle_ns_ ? std::min(*settle_ns_, deadline_ns_) : deadline_ns_; }
+  [[nodiscard]] std::int64_t alarm_ns() const {
+    return settle_ns_ ? std::min(*settle_ns_, deadline_ns_) : deadline_ns_;
+  }
 
   void interrupt() {
     const std::int64_t time_ns = boottime_ns();
@@ -119,8 +121,10 @@ class Running {
       not_started(Error{command.front(), errno_text(errno), errno});
     } else {
       const auto pid = spawn_apart(command, input, out.write_end, err.write_end);
-      if (pid) begin(*pid, out, err);
-      else not_started(pid.error());
+      if (pid)
+        begin(*pid, out, err);
+      else
+        not_started(pid.error());
     }
     close_quietly(input);
     close_quietly(out.write_end);
@@ -213,8 +217,10 @@ class Running {
   void finish() {
     if (std::holds_alternative<Exited>(output_.end) && !output_.pipe_held_open) {
       // It took the SIGTERM, or the end of its pipe, and left in its own way.
-      if (phase_ != Phase::normal) output_.end = EndedHere{why_, SIGTERM};
-      else if (text_cut_) output_.end = EndedHere{EndedHere::Why::byte_cap, 0};
+      if (phase_ != Phase::normal)
+        output_.end = EndedHere{why_, SIGTERM};
+      else if (text_cut_)
+        output_.end = EndedHere{EndedHere::Why::byte_cap, 0};
     }
     close_all();
   }
@@ -359,9 +365,12 @@ bool Command::ended(ChildEnd& end) {
   siginfo_t info{};
   const int seen = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG);
   if (seen == 0 && info.si_pid == 0) return false;
-  if (seen != 0) end = NotStarted{Error{"", "its end could not be learned: " + errno_text(errno), errno}};
-  else if (info.si_code == CLD_EXITED) end = Exited{info.si_status};
-  else end = Signalled{info.si_status};
+  if (seen != 0)
+    end = NotStarted{Error{"", "its end could not be learned: " + errno_text(errno), errno}};
+  else if (info.si_code == CLD_EXITED)
+    end = Exited{info.si_status};
+  else
+    end = Signalled{info.si_status};
   return true;
 }
 

@@ -60,12 +60,12 @@ struct ChildBound {
 };
 
 struct ChildOutput {
-  std::string text;            ///< stdout, up to the cap
-  std::string messages;        ///< stderr, up to 64 KiB
-  bool pipe_held_open = false; ///< the child ended and somebody else still held its output
+  std::string text;             ///< stdout, up to the cap
+  std::string messages;         ///< stderr, up to 64 KiB
+  bool pipe_held_open = false;  ///< the child ended and somebody else still held its output
   ChildEnd end;
-  Stamp begin;  ///< before the spawn
-  Stamp finish; ///< when the output was over
+  Stamp begin;   ///< before the spawn
+  Stamp finish;  ///< when the output was over
 };
 
 /// Runs all of them at the same time, each in a process group of its own with an empty stdin and no other

@@ -21,7 +21,10 @@ constexpr std::int64_t k_most_write_ns = 5 * k_ns_per_second;
 constexpr std::int64_t k_beyond_grace_ns = 700 * k_ns_per_ms;  // a second is promised
 
 std::vector<std::string> probe_command(const SampleOptions& options, const Probe& probe) {
-  std::vector<std::string> command{options.program, "probe", std::string(probe.name), "--root=" + options.root,
+  std::vector<std::string> command{options.program,
+                                   "probe",
+                                   std::string(probe.name),
+                                   "--root=" + options.root,
                                    "--sandbox=" + options.sandbox,
                                    "--read-timeout=" + fixed(static_cast<double>(options.read_timeout_ns) / 1e9, 9)};
   for (const NodeSpec& node : options.nodes) command.push_back("--node=" + node.name + "=" + node.pid_file);
@@ -58,7 +61,9 @@ ProbeText take_apart(std::string_view output) {
   return parts;
 }
 
-std::string seconds_text(std::int64_t ns) { return fixed(static_cast<double>(ns) / 1e9, ns % k_ns_per_second == 0 ? 0 : 3) + " s"; }
+std::string seconds_text(std::int64_t ns) {
+  return fixed(static_cast<double>(ns) / 1e9, ns % k_ns_per_second == 0 ? 0 : 3) + " s";
+}
 
 /// How the read ended, as the capture says it.
 ReadEnd read_end(const ChildOutput& output, const ProbeText& parts, const SampleOptions& options) {
@@ -69,13 +74,16 @@ ReadEnd read_end(const ChildOutput& output, const ProbeText& parts, const Sample
   if (const auto* ended_here = std::get_if<EndedHere>(&output.end)) why = ended_here->why;
   if (const auto* abandoned = std::get_if<Abandoned>(&output.end)) why = abandoned->why;
   if (why == EndedHere::Why::deadline) {
-    end.words += " (read timeout " + seconds_text(options.read_timeout_ns) + ", grace " + seconds_text(options.read_grace_ns) + ")";
+    end.words += " (read timeout " + seconds_text(options.read_timeout_ns) + ", grace " +
+                 seconds_text(options.read_grace_ns) + ")";
   }
   const auto* exited = std::get_if<Exited>(&output.end);
   // The mark is written after the last read: with it the text is whole, though the process had to be ended.
   const bool whole = parts.end && (why || (exited != nullptr && exited->status == 0));
-  if (output.pipe_held_open) end.shortfall = "pipe held open by another process after the reader ended";
-  else if (!whole) end.shortfall = "the read was cut: " + end.words;
+  if (output.pipe_held_open)
+    end.shortfall = "pipe held open by another process after the reader ended";
+  else if (!whole)
+    end.shortfall = "the read was cut: " + end.words;
   return end;
 }
 
@@ -149,7 +157,8 @@ BoundedWork begin_to_write(const SampleOptions& options, ReadCapture read, Captu
   CaptureFiles files;
   files.sidecars = sidecars_of(capture, read.messages);
   if (!files.sidecars.empty()) capture.sidecar = files.sidecars.front().name;
-  const std::string folder = "snapshots/" + capture.snapshot + "/" + capture.name + "/sample-" + std::to_string(capture.sample);
+  const std::string folder =
+      "snapshots/" + capture.snapshot + "/" + capture.name + "/sample-" + std::to_string(capture.sample);
   files.directory = options.report_dir + "/" + folder;
   files.text = format_capture(capture, legend);
 
@@ -164,7 +173,8 @@ BoundedWork begin_to_write(const SampleOptions& options, ReadCapture read, Captu
 }  // namespace
 
 bool SampleOutcome::nothing_written() const {
-  return !captures.empty() && std::all_of(captures.begin(), captures.end(), [](const auto& c) { return !c.write_error.empty(); });
+  return !captures.empty() &&
+         std::all_of(captures.begin(), captures.end(), [](const auto& c) { return !c.write_error.empty(); });
 }
 
 bool SampleOutcome::all_hold_data() const {
@@ -180,7 +190,9 @@ Watchdog::Bounds probe_bounds(std::int64_t read_timeout_ns) {
 
 std::vector<const Probe*> chosen_probes(const SampleOptions& options, int sample) {
   std::vector<const Probe*> chosen;
-  const auto has = [](const auto& list, const auto& item) { return std::find(list.begin(), list.end(), item) != list.end(); };
+  const auto has = [](const auto& list, const auto& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
   for (const Probe& probe : probes()) {
     const Legend* legend = find_legend(probe.name);
     const bool named = options.only.empty() || has(options.only, probe.name);

@@ -29,10 +29,10 @@ struct SampleOptions {
 struct CaptureOutcome {
   std::string name;
   Judgement judgement;
-  std::vector<std::string> notes;   ///< of its reading: what a person should know
-  std::optional<Stamp> at;          ///< when its read began
-  std::string file;                 ///< where it was written, below the report directory
-  std::string write_error;          ///< why it could not be written; empty when it was
+  std::vector<std::string> notes;  ///< of its reading: what a person should know
+  std::optional<Stamp> at;         ///< when its read began
+  std::string file;                ///< where it was written, below the report directory
+  std::string write_error;         ///< why it could not be written; empty when it was
 };
 
 struct SampleOutcome {

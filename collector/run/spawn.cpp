@@ -76,8 +76,8 @@ struct CommandSetup : EndWithoutCleanup {
 
 /// The arguments begin with the name that the program is to see as its own.
 template <class Setup>
-Result<pid_t> spawn(const std::string& program, const std::vector<std::string>& arguments,
-                    process::process_stdio stdio, Setup setup) {
+Result<pid_t> spawn(const std::string& program, const std::vector<std::string>& arguments, process::process_stdio stdio,
+                    Setup setup) {
   std::fflush(nullptr);  // no line of ours may come out twice
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

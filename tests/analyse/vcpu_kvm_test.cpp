@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "probes/kvm_stats.hpp"
 #include "tests/catch.hpp"
 #include "tests/probes/support.hpp"
-#include "probes/kvm_stats.hpp"
 
 using namespace cozy;
 

@@ -18,7 +18,8 @@ namespace {
 class Environment {
  public:
   explicit Environment(const std::map<std::string, std::string>& values = {}) {
-    for (const char* name : {"COZY_REPORT_DIR", "COZY_SNAPSHOT_NAME", "COZY_DIAG_SANDBOX_VM_ROOT", "COZY_DIAG_READ_TIMEOUT", "COZY_DIAG_READ_GRACE"}) {
+    for (const char* name : {"COZY_REPORT_DIR", "COZY_SNAPSHOT_NAME", "COZY_DIAG_SANDBOX_VM_ROOT",
+                             "COZY_DIAG_READ_TIMEOUT", "COZY_DIAG_READ_GRACE"}) {
       if (const char* before = std::getenv(name)) before_[name] = before;
       ::unsetenv(name);
     }
@@ -82,8 +83,11 @@ TEST_CASE("defaults", "[cli]") {
 }
 
 TEST_CASE("the environment beats the defaults, an option beats the environment", "[cli]") {
-  const Environment environment({{"COZY_REPORT_DIR", "/env/report"}, {"COZY_SNAPSHOT_NAME", "env-snapshot"},
-                                 {"COZY_DIAG_SANDBOX_VM_ROOT", "/env/sandbox"}, {"COZY_DIAG_READ_TIMEOUT", "7"}, {"COZY_DIAG_READ_GRACE", "0"}});
+  const Environment environment({{"COZY_REPORT_DIR", "/env/report"},
+                                 {"COZY_SNAPSHOT_NAME", "env-snapshot"},
+                                 {"COZY_DIAG_SANDBOX_VM_ROOT", "/env/sandbox"},
+                                 {"COZY_DIAG_READ_TIMEOUT", "7"},
+                                 {"COZY_DIAG_READ_GRACE", "0"}});
   const SampleOptions from_environment = accepted({"sample", "2"}).options;
   CHECK(from_environment.report_dir == "/env/report");
   CHECK(from_environment.snapshot == "env-snapshot");
@@ -91,9 +95,32 @@ TEST_CASE("the environment beats the defaults, an option beats the environment",
   CHECK(from_environment.read_timeout_ns == 7 * k_ns_per_second);
   CHECK(from_environment.read_grace_ns == 0);
 
-  const Invocation invocation = accepted({"run", "--report-dir", "r/", "--snapshot=s", "--sandbox", "/sb", "--read-timeout", "1.5", "--read-grace",
-                                          "2", "--root", "/tree", "--node", "srv1=/a/qemu.pid", "--node", "srv2=b=c", "--only",
-                                          "runner_shape,sandbox-kvm-exits", "--output", "o.tgz", "--", "cmd", "--read-timeout", "x", "--", "y"});
+  const Invocation invocation = accepted({"run",
+                                          "--report-dir",
+                                          "r/",
+                                          "--snapshot=s",
+                                          "--sandbox",
+                                          "/sb",
+                                          "--read-timeout",
+                                          "1.5",
+                                          "--read-grace",
+                                          "2",
+                                          "--root",
+                                          "/tree",
+                                          "--node",
+                                          "srv1=/a/qemu.pid",
+                                          "--node",
+                                          "srv2=b=c",
+                                          "--only",
+                                          "runner_shape,sandbox-kvm-exits",
+                                          "--output",
+                                          "o.tgz",
+                                          "--",
+                                          "cmd",
+                                          "--read-timeout",
+                                          "x",
+                                          "--",
+                                          "y"});
   CHECK(invocation.what == What::run);
   CHECK(invocation.options.report_dir == "r");
   CHECK(invocation.options.snapshot == "s");
@@ -110,7 +137,8 @@ TEST_CASE("the environment beats the defaults, an option beats the environment",
 }
 
 TEST_CASE("a bad variable is a warning and the default; an option spares it", "[cli]") {
-  const Environment environment({{"COZY_SNAPSHOT_NAME", "a/b"}, {"COZY_DIAG_READ_TIMEOUT", "0"}, {"COZY_DIAG_READ_GRACE", "5s"}});
+  const Environment environment(
+      {{"COZY_SNAPSHOT_NAME", "a/b"}, {"COZY_DIAG_READ_TIMEOUT", "0"}, {"COZY_DIAG_READ_GRACE", "5s"}});
   const Invocation invocation = accepted({"sample", "1"});
   CHECK(invocation.options.snapshot == "kubernetes");
   CHECK(invocation.options.read_timeout_ns == 20 * k_ns_per_second);
@@ -138,7 +166,8 @@ TEST_CASE("an empty variable is one that is not set", "[cli]") {
 }
 
 TEST_CASE("a probe hears nothing of the settings of a sample, bad ones included", "[cli]") {
-  const Environment environment({{"COZY_SNAPSHOT_NAME", "a/b"}, {"COZY_DIAG_READ_GRACE", "x"}, {"COZY_DIAG_READ_TIMEOUT", "7"}});
+  const Environment environment(
+      {{"COZY_SNAPSHOT_NAME", "a/b"}, {"COZY_DIAG_READ_GRACE", "x"}, {"COZY_DIAG_READ_TIMEOUT", "7"}});
   const Invocation invocation = accepted({"probe", "runner_shape", "--sandbox=-x", "--root=/tree"});
   CHECK(invocation.what == What::probe);
   CHECK(invocation.probe == "runner-shape");
@@ -170,7 +199,8 @@ TEST_CASE("every refusal names option, value and way out", "[cli]") {
   refused(sample({"--bogus"}), {"--bogus", "cozybracket sample --help"});
   refused(sample({"--read-timeout"}), {"--read-timeout"});
   refused(sample({"--read-timeout", "1", "--read-timeout", "2"}), {"--read-timeout"});
-  for (const std::string option : {"--report-dir", "--snapshot", "--sandbox", "--root", "--read-timeout", "--read-grace", "--only", "--node"}) {
+  for (const std::string option :
+       {"--report-dir", "--snapshot", "--sandbox", "--root", "--read-timeout", "--read-grace", "--only", "--node"}) {
     refused(sample({option, ""}), {option, "\"\"", "empty"});
   }
 }

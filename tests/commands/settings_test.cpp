@@ -47,8 +47,8 @@ TEST_CASE("seconds of an option may have a fraction", "[settings]") {
 }
 
 TEST_CASE("seconds of an option that are none are refused by their text", "[settings]") {
-  for (const std::string text : {"", "x", "-1", "+1", "1e3", "20s", " 20", "20 ", "1.", ".5", "1.2.3", "1,5", "0x10", "nan", "inf",
-                                 "1.0000000001", "18446744073709551616", "1\n"}) {
+  for (const std::string text : {"", "x", "-1", "+1", "1e3", "20s", " 20", "20 ", "1.", ".5", "1.2.3", "1,5", "0x10",
+                                 "nan", "inf", "1.0000000001", "18446744073709551616", "1\n"}) {
     const std::string refusal = option_refusal(text);
     CHECK(holds(refusal, "\""));
     CHECK_FALSE(holds(refusal, "\n"));
@@ -89,7 +89,8 @@ TEST_CASE("the name of a folder is one folder", "[settings]") {
     return folder.error().text();
   };
   CHECK(holds(refusal(""), "empty"));
-  for (const std::string name : {".", "..", "a/b", "/", "../x", "a/"}) CHECK(holds(refusal(name), "no name of one folder"));
+  for (const std::string name : {".", "..", "a/b", "/", "../x", "a/"})
+    CHECK(holds(refusal(name), "no name of one folder"));
   CHECK(holds(refusal(std::string(101, 'n')), "longer than 100 bytes"));
   for (const std::string name : {"a\nb", "a\x1b[31m", "a\x7f", "\t"}) CHECK(holds(refusal(name), "control characters"));
   CHECK_FALSE(holds(refusal("a\nb"), "\n"));

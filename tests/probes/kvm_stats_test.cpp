@@ -66,7 +66,8 @@ TEST_CASE("KVM statistics: what does not fit the bytes that came is refused or l
   const auto read = [](std::string_view file) { return parse_kvm_statistics(case_text("K12", file)); };
   REQUIRE(read("good.bin").ok());
   CHECK(find(*read("good.bin"), "halt_exits")->values.front() == 300);
-  for (const std::string_view file : {"short-24.bin", "bad-id.bin", "far-desc.bin", "num-desc.bin", "name-size.bin", "empty.bin"}) {
+  for (const std::string_view file :
+       {"short-24.bin", "bad-id.bin", "far-desc.bin", "num-desc.bin", "name-size.bin", "empty.bin"}) {
     INFO(file);
     const auto refused = read(file);
     REQUIRE_FALSE(refused.ok());
@@ -179,8 +180,9 @@ TEST_CASE("KVM capture: rows of vCPUs carry the kernel's own kind") {
 
 TEST_CASE("KVM capture: vCPU statistics and a debugfs that says otherwise are both told") {
   const Reading reading = find_probe("sandbox-kvm-exits")
-                              ->parse("[vcpu srv1/vcpu0] exits 5 cumulative none 10^0\n"
-                                      "NO-KVM-DIR: debugfs has no kvm directory: this kernel runs no KVM\n");
+                              ->parse(
+                                  "[vcpu srv1/vcpu0] exits 5 cumulative none 10^0\n"
+                                  "NO-KVM-DIR: debugfs has no kvm directory: this kernel runs no KVM\n");
   CHECK(reading.finding.empty());
   CHECK(reading.unavailable.empty());
   CHECK(mentions(reading.notes, "NO-KVM-DIR"));

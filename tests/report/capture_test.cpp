@@ -67,7 +67,8 @@ void check_same(const Capture& read, const Capture& written) {
 TEST_CASE("a capture of every outcome comes back as it was written", "[capture]") {
   for (const Outcome outcome : {Outcome::complete, Outcome::partial, Outcome::empty, Outcome::unavailable}) {
     CHECK(outcome_of_name(outcome_name(outcome)) == outcome);
-    Capture capture = capture_of({outcome, outcome == Outcome::complete ? "" : "the reason: with a colon, and a ]", false});
+    Capture capture =
+        capture_of({outcome, outcome == Outcome::complete ? "" : "the reason: with a colon, and a ]", false});
     check_same(read_back(capture), capture);
     capture.end = {137, "bound reached, ended by SIGKILL (read timeout 20 s, grace 5 s)", ""};
     check_same(read_back(capture), capture);
@@ -92,14 +93,15 @@ TEST_CASE("bounds come back to the millisecond", "[capture]") {
 TEST_CASE("the trailer stands at the end, in the lines that readers of the shell's files know", "[capture]") {
   const std::string text = format_capture(capture_of({Outcome::complete, "", false}), legend());
   CHECK(text.starts_with("cpu  1 2 3 4 5 6 7 8 9 10\n"));
-  CHECK(text.ends_with("\n[cozybracket capture runner-kernel-cpu-time sample 2 snapshot kubernetes-latest]\n"
-                       "[outcome: complete]\n"
-                       "[bound: read timeout 20 s, grace 5 s]\n"
-                       "[end: exited 0]\n"
-                       "[read from 123456789012 to 123456789999 boot-time ns, in 0.001 ms]\n"
-                       "[read from 1755763201000000001 to 1755763202500000002 epoch ns]\n"
-                       "[read attempted from 1755763201 to 1755763202 epoch seconds]\n"
-                       "\n[capture exit code: 0]\n"));
+  CHECK(
+      text.ends_with("\n[cozybracket capture runner-kernel-cpu-time sample 2 snapshot kubernetes-latest]\n"
+                     "[outcome: complete]\n"
+                     "[bound: read timeout 20 s, grace 5 s]\n"
+                     "[end: exited 0]\n"
+                     "[read from 123456789012 to 123456789999 boot-time ns, in 0.001 ms]\n"
+                     "[read from 1755763201000000001 to 1755763202500000002 epoch ns]\n"
+                     "[read attempted from 1755763201 to 1755763202 epoch seconds]\n"
+                     "\n[capture exit code: 0]\n"));
 }
 
 TEST_CASE("only a complete capture says how to subtract; one without data has no legend", "[capture]") {
@@ -108,7 +110,9 @@ TEST_CASE("only a complete capture says how to subtract; one without data has no
   const auto written = [](Outcome outcome, bool gauges) {
     return format_capture(capture_of({outcome, outcome == Outcome::complete ? "" : "why", gauges}), legend());
   };
-  const auto says = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
+  const auto says = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
   const std::string complete = written(Outcome::complete, false);
   const std::string partial = written(Outcome::partial, false);
   const std::string empty = written(Outcome::empty, false);
@@ -133,10 +137,11 @@ TEST_CASE("a sidecar is pointed at where there is one", "[capture]") {
 
 TEST_CASE("data that look like the end of a file stay data", "[capture]") {
   Capture capture = capture_of({Outcome::partial, "why", false});
-  capture.text = "cpu 1\n" + std::string(k_data_end) +
-                 "[cozybracket capture evil sample 1 snapshot evil]\n[outcome: complete]\n[bound: read timeout 1 s, grace 1 s]\n"
-                 "[end: evil]\n[read from 1 to 2 boot-time ns, in 0 ms]\n[read from 1 to 2 epoch ns]\n[capture exit code: 99]\n"
-                 "cpu0 2\n";
+  capture.text =
+      "cpu 1\n" + std::string(k_data_end) +
+      "[cozybracket capture evil sample 1 snapshot evil]\n[outcome: complete]\n[bound: read timeout 1 s, grace 1 s]\n"
+      "[end: evil]\n[read from 1 to 2 boot-time ns, in 0 ms]\n[read from 1 to 2 epoch ns]\n[capture exit code: 99]\n"
+      "cpu0 2\n";
   check_same(read_back(capture), capture);
 }
 
@@ -172,13 +177,15 @@ TEST_CASE("a file that is cut anywhere is never complete", "[capture]") {
     const auto read = parse_capture(std::string_view(whole).substr(0, size));
     if (!read) continue;
     ++readable;
-    if (read->judgement.outcome != Outcome::partial || read->judgement.reason.find("end is unknown") == std::string::npos ||
-        read->end.shortfall.empty() || read->text != capture_of({}).text) {
+    if (read->judgement.outcome != Outcome::partial ||
+        read->judgement.reason.find("end is unknown") == std::string::npos || read->end.shortfall.empty() ||
+        read->text != capture_of({}).text) {
       FAIL("cut at " << size << " of " << whole.size() << ": " << outcome_name(read->judgement.outcome));
     }
   }
   CHECK(readable > 0);
-  CHECK(parse_capture(whole.substr(0, whole.size() - 1))->judgement.outcome == Outcome::complete);  // all but a line end
+  CHECK(parse_capture(whole.substr(0, whole.size() - 1))->judgement.outcome ==
+        Outcome::complete);  // all but a line end
 }
 
 TEST_CASE("a cut file keeps what it had said, unless that was complete", "[capture]") {
@@ -192,7 +199,8 @@ TEST_CASE("a cut file keeps what it had said, unless that was complete", "[captu
 }
 
 TEST_CASE("what is no capture is refused with a reason", "[capture]") {
-  for (const std::string text : {"", "cpu 1\n", "[capture exit code: 0]\n", "x[end of the data; what follows says how to read them]\n"}) {
+  for (const std::string text :
+       {"", "cpu 1\n", "[capture exit code: 0]\n", "x[end of the data; what follows says how to read them]\n"}) {
     const auto read = parse_capture(text);
     REQUIRE_FALSE(read.ok());
     CHECK_FALSE(read.error().reason.empty());
@@ -229,10 +237,18 @@ TEST_CASE("no bytes upset the reader", "[capture]") {
     for (std::size_t i = 0; i < changes && !text.empty(); ++i) {
       const std::size_t at = random() % text.size();
       switch (random() % 4) {
-        case 0: text[at] = static_cast<char>(random()); break;
-        case 1: text.erase(at, random() % 40); break;
-        case 2: text.insert(at, text.substr(random() % text.size(), random() % 60)); break;
-        default: text.resize(at + 1); break;
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, random() % 40);
+          break;
+        case 2:
+          text.insert(at, text.substr(random() % text.size(), random() % 60));
+          break;
+        default:
+          text.resize(at + 1);
+          break;
       }
     }
     const auto read = parse_capture(text);

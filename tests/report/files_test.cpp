@@ -21,7 +21,8 @@ std::string on_a_small_disk(const Scratch& scratch, const std::function<std::str
   const std::string place = scratch.path("disk").string();
   fs::create_directory(place);
   return in_child([&]() -> std::string {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "no namespace";
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      return "no namespace";
     if (::mount("tmpfs", place.c_str(), "tmpfs", 0, "size=64k") != 0) return "no tmpfs";
     return say(place);
   });
@@ -36,7 +37,8 @@ TEST_CASE("a file is written whole, with the directories above it", "[files]") {
   REQUIRE(write_file(directory, "x.txt", text).ok());
   CHECK(read(directory + "/x.txt") == text);
   CHECK(names_in(directory) == std::vector<std::string>{"x.txt"});
-  CHECK((fs::status(directory + "/x.txt").permissions() & fs::perms::owner_all) == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK((fs::status(directory + "/x.txt").permissions() & fs::perms::owner_all) ==
+        (fs::perms::owner_read | fs::perms::owner_write));
 
   REQUIRE(write_file(directory, "x.txt", "short").ok());  // and again, over it
   CHECK(read(directory + "/x.txt") == "short");
@@ -111,7 +113,8 @@ TEST_CASE("on a full disk what was written before stays, and nothing half", "[fi
     const auto written = write_file(disk + "/report", "x.txt", noise(100'000));
     if (written) return "there was room";
     const std::string more = write_file(disk + "/report", "y.txt", "fits").ok() ? "" : "no room afterwards ";
-    return more + read(disk + "/report/x.txt") + " " + cozy::join(names_in(disk + "/report"), ",") + " " + written.error().text();
+    return more + read(disk + "/report/x.txt") + " " + cozy::join(names_in(disk + "/report"), ",") + " " +
+           written.error().text();
   });
   INFO(said);
   if (said.find("no ") == 0) return not_tested(said);
@@ -123,12 +126,14 @@ TEST_CASE("a file system without nameless files does as well", "[files]") {
   if (::geteuid() != 0) return not_tested("needs root for a mount");
   const Scratch scratch;
   const std::string said = in_child([&]() -> std::string {  // ramfs has none, and without /proc none can be named
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "no namespace";
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      return "no namespace";
     if (::mount("tmpfs", "/proc", "tmpfs", 0, "size=64k") != 0) return "no tmpfs";
     const std::string directory = scratch.report().string();
     const bool written = write_file(directory, "x.txt", "text").ok() && write_file(directory, "x.txt", "again").ok();
     const auto refused = write_file(directory + "/x.txt", "y.txt", "text");
-    return (written ? read(directory + "/x.txt") : "not written") + " " + cozy::join(names_in(directory), ",") + (refused ? " ?" : "");
+    return (written ? read(directory + "/x.txt") : "not written") + " " + cozy::join(names_in(directory), ",") +
+           (refused ? " ?" : "");
   });
   if (said.find("no ") == 0) return not_tested(said);
   CHECK(said == "again x.txt");

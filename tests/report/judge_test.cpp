@@ -38,7 +38,8 @@ void check(const std::string& capture, const std::vector<Case>& cases) {
 }
 
 const std::string k_thread =
-    "815 (CPU 0/KVM) S 1 812 812 0 -1 138412224 6 0 0 0 1012 345 0 0 20 0 5 0 88115 419172352 6743 18446744073709551615 1 1 0 0 0 "
+    "815 (CPU 0/KVM) S 1 812 812 0 -1 138412224 6 0 0 0 1012 345 0 0 20 0 5 0 88115 419172352 6743 "
+    "18446744073709551615 1 1 0 0 0 "
     "0 0 0 0 1 0 0 -1 1 0 0 0 512 0 0 0 0 0 0 0 0 0\n";
 const std::string k_process = "clock ticks per second: 100\nprocess 812 comm qemu-system-x86\n";
 
@@ -50,7 +51,8 @@ TEST_CASE("the runner's CPU time", "[judge]") {
         {{"read whole", rows, k_ended, Outcome::complete, ""},
          {"rows, then cut", rows, k_cut, Outcome::partial, "bound reached"},
          {"rows, then cut in mid-line", rows + "[cut in mid-line: cpu1 1 2]\n", k_cut, Outcome::partial, "cut"},
-         {"the file stalled", "[stalled /proc/stat: no answer within 1000 ms]\n", k_ended, Outcome::unavailable, "no answer within 1000 ms"},
+         {"the file stalled", "[stalled /proc/stat: no answer within 1000 ms]\n", k_ended, Outcome::unavailable,
+          "no answer within 1000 ms"},
          {"no cpu row", "intr 5\nctxt 7\nbtime 1755760000\n", k_ended, Outcome::unavailable, "no cpu row"},
          {"nothing at all", "", k_ended, Outcome::unavailable, "no cpu row"},
          {"nothing, and the read failed", "", k_cut, Outcome::unavailable, "bound reached"},
@@ -59,42 +61,55 @@ TEST_CASE("the runner's CPU time", "[judge]") {
 }
 
 TEST_CASE("KVM", "[judge]") {
-  const std::string counters = "[global] exits 9000 0644\n[vm 2231-14] exits 4000 0644\n[vm 2231-14] guest_mode 1 0444\n";
-  const std::string gauges = "[global] guest_mode 3 0444\n[vm 2231-14] guest_mode 1 0444\n[vm 2231-14] pages_4k 77 0444\n";
+  const std::string counters =
+      "[global] exits 9000 0644\n[vm 2231-14] exits 4000 0644\n[vm 2231-14] guest_mode 1 0444\n";
+  const std::string gauges =
+      "[global] guest_mode 3 0444\n[vm 2231-14] guest_mode 1 0444\n[vm 2231-14] pages_4k 77 0444\n";
   const std::string lockdown = "[lockdown: 40 counter files were not opened or were refused; mode integrity]\n";
   check("sandbox-kvm-exits",
         {{"all walked", counters, k_ended, Outcome::complete, ""},
          {"no VM", "[global] exits 0 0644\n", k_ended, Outcome::complete, ""},
          {"walk cut", counters, k_cut, Outcome::partial, "bound reached"},
-         {"one file stalled", counters + "[stalled /k/2231-14/halt_exits: no answer within 250 ms]\n", k_ended, Outcome::partial, "halt_exits"},
+         {"one file stalled", counters + "[stalled /k/2231-14/halt_exits: no answer within 250 ms]\n", k_ended,
+          Outcome::partial, "halt_exits"},
          {"a VM left", counters + "[vm 2302-14 left during the walk]\n", k_ended, Outcome::complete, ""},
-         {"lockdown", gauges + lockdown, k_ended, Outcome::unavailable, "counters refused by kernel lockdown, only gauges were read", true},
+         {"lockdown", gauges + lockdown, k_ended, Outcome::unavailable,
+          "counters refused by kernel lockdown, only gauges were read", true},
          {"gauges for another reason", gauges, k_ended, Outcome::unavailable, "only gauges were read", true},
          {"gauges, and cut", gauges, k_cut, Outcome::unavailable, "bound reached", true},
-         {"histograms are no counters", "[vm 1-2] halt_wait_hist 5 0644\n", k_ended, Outcome::unavailable, "only gauges", true},
+         {"histograms are no counters", "[vm 1-2] halt_wait_hist 5 0644\n", k_ended, Outcome::unavailable,
+          "only gauges", true},
          {"no kvm directory", "NO-KVM-DIR: debugfs has no kvm directory\n", k_ended, Outcome::empty, "NO-KVM-DIR"},
-         {"not one counter", "NO-COUNTER-FILES: the kvm directory holds not one counter\n", k_ended, Outcome::empty, "NO-COUNTER-FILES"},
+         {"not one counter", "NO-COUNTER-FILES: the kvm directory holds not one counter\n", k_ended, Outcome::empty,
+          "NO-COUNTER-FILES"},
          {"no counter, and cut", "NO-COUNTER-FILES: nothing\n", k_cut, Outcome::unavailable, "bound reached"},
-         {"mount refused", "NO-DEBUGFS: fsopen: EPERM (Operation not permitted)\n", k_ended, Outcome::unavailable, "NO-DEBUGFS: fsopen: EPERM"},
+         {"mount refused", "NO-DEBUGFS: fsopen: EPERM (Operation not permitted)\n", k_ended, Outcome::unavailable,
+          "NO-DEBUGFS: fsopen: EPERM"},
          {"read ended badly", "", k_cut, Outcome::unavailable, "bound reached"},
          {"silence", "", k_ended, Outcome::unavailable, "no counter"},
-         {"headings are no counters", "[counters follow: level name value]\n[kernel lockdown: none]\n", k_ended, Outcome::unavailable, "no counter"}});
+         {"headings are no counters", "[counters follow: level name value]\n[kernel lockdown: none]\n", k_ended,
+          Outcome::unavailable, "no counter"}});
 }
 
 TEST_CASE("QEMU's threads", "[judge]") {
   const std::string schedstat = "[thread 812/815 schedstat 5 6 7 voluntary 1 involuntary 2]\n";
   check("sandbox-qemu-thread-cpu",
         {{"walk ended", k_process + k_thread + schedstat, k_ended, Outcome::complete, ""},
-         {"no waiting time", k_process + k_thread + "[note: schedstat absent for 1 of 1 threads: ENOENT]\n", k_ended, Outcome::complete, ""},
+         {"no waiting time", k_process + k_thread + "[note: schedstat absent for 1 of 1 threads: ENOENT]\n", k_ended,
+          Outcome::complete, ""},
          {"walk cut", k_process + k_thread, k_cut, Outcome::partial, "bound reached"},
-         {"a thread stalled", k_process + k_thread + "[stalled thread 812/816 stat: no answer within 250 ms]\n", k_ended, Outcome::partial, "812/816"},
+         {"a thread stalled", k_process + k_thread + "[stalled thread 812/816 stat: no answer within 250 ms]\n",
+          k_ended, Outcome::partial, "812/816"},
          {"a thread ended", k_process + k_thread + "[ended thread 812/816]\n", k_ended, Outcome::complete, ""},
-         {"no QEMU", "NO-QEMU-PROCESS: 77 processes were read and none is a QEMU\n", k_ended, Outcome::empty, "77 processes"},
-         {"guest going", k_process + "NO-THREAD-LINES: 1 QEMU processes were named and no thread could be read\n", k_ended, Outcome::empty, "NO-THREAD-LINES"},
+         {"no QEMU", "NO-QEMU-PROCESS: 77 processes were read and none is a QEMU\n", k_ended, Outcome::empty,
+          "77 processes"},
+         {"guest going", k_process + "NO-THREAD-LINES: 1 QEMU processes were named and no thread could be read\n",
+          k_ended, Outcome::empty, "NO-THREAD-LINES"},
          {"no process", "NO-PROC-READ: not one process could be read\n", k_ended, Outcome::unavailable, "NO-PROC-READ"},
          {"failed without a line", k_process, k_cut, Outcome::unavailable, "bound reached"},
          {"silence", "", k_ended, Outcome::unavailable, "no thread line"},
-         {"a QEMU is named and the read is cut", k_process + "NO-THREAD-LINES: 1 QEMU\n", k_cut, Outcome::unavailable, "bound reached"}});
+         {"a QEMU is named and the read is cut", k_process + "NO-THREAD-LINES: 1 QEMU\n", k_cut, Outcome::unavailable,
+          "bound reached"}});
 }
 
 TEST_CASE("the runner's shape", "[judge]") {
@@ -112,7 +127,8 @@ TEST_CASE("a pipe that was held open is a shortfall", "[judge]") {
 TEST_CASE("many reasons are counted, not listed", "[judge]") {
   std::string text = "[global] exits 9000 0644\n";
   for (int i = 0; i < 50; ++i) text += "[stalled /k/file" + std::to_string(i) + ": no answer]\n";
-  const Judgement judgement = judge(find_probe("sandbox-kvm-exits")->parse(text), k_cut, *find_legend("sandbox-kvm-exits"));
+  const Judgement judgement =
+      judge(find_probe("sandbox-kvm-exits")->parse(text), k_cut, *find_legend("sandbox-kvm-exits"));
   CHECK(judgement.outcome == Outcome::partial);
   CHECK(judgement.reason.find("file0") != std::string::npos);
   CHECK(judgement.reason.find("file9") == std::string::npos);

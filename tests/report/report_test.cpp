@@ -47,7 +47,9 @@ Judgement judgement_of(const std::string& text) {
   return found->capture.judgement;
 }
 
-bool notes_name(const Report& report, const std::string& words) { return join(report.notes, "\n").find(words) != std::string::npos; }
+bool notes_name(const Report& report, const std::string& words) {
+  return join(report.notes, "\n").find(words) != std::string::npos;
+}
 
 }  // namespace
 
@@ -153,7 +155,8 @@ TEST_CASE("what cannot be read of a report is noted, and the rest is read", "[re
   fs::create_directories((scratch.report() / path_of("e", 1)).parent_path());
   fs::create_symlink(scratch.path("outside"), scratch.report() / path_of("e", 1));
   fs::create_directories(scratch.report() / "snapshots/f");
-  fs::create_symlink(scratch.report() / "snapshots/a/runner-kernel-cpu-time", scratch.report() / "snapshots/f/runner-kernel-cpu-time");
+  fs::create_symlink(scratch.report() / "snapshots/a/runner-kernel-cpu-time",
+                     scratch.report() / "snapshots/f/runner-kernel-cpu-time");
   fs::create_symlink(scratch.report() / "snapshots/a", scratch.report() / "snapshots/g");
   write(scratch.report() / path_of("h\n::error::", 1), "no capture");
   const Report report = opened(scratch);
@@ -177,7 +180,8 @@ TEST_CASE("a folder of snapshots that is a link is not followed", "[report]") {
   REQUIRE_FALSE(report.ok());
   CHECK(report.error().text().find("symbolic link") != std::string::npos);
 
-  fs::create_directory_symlink(scratch.path("other"), scratch.path("way"));  // the caller's own path may lead through one
+  fs::create_directory_symlink(scratch.path("other"),
+                               scratch.path("way"));  // the caller's own path may lead through one
   CHECK(open_report_directory(scratch.path("way").string()).ok());
 }
 

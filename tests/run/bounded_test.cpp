@@ -55,7 +55,8 @@ std::string open_descriptors() {
   std::string names;
   DIR* directory = ::opendir("/proc/self/fd");
   while (const dirent* entry = ::readdir(directory)) {
-    if (entry->d_name[0] != '.' && std::atoi(entry->d_name) != ::dirfd(directory)) names += std::string(entry->d_name) + " ";
+    if (entry->d_name[0] != '.' && std::atoi(entry->d_name) != ::dirfd(directory))
+      names += std::string(entry->d_name) + " ";
   }
   ::closedir(directory);
   return names;
@@ -157,9 +158,12 @@ TEST_CASE("an interrupt leaves work a second", "[bounded]") {
   REQUIRE(::write(ends_of_pipe[1], "x", 1) == 1);
   const PidPlace place;
   const std::int64_t begin_ns = boottime_ns();
-  CHECK_FALSE(run_bounded(k_long_ns, [&] { return never(place); }, ends_of_pipe[0]).ok());
+  CHECK_FALSE(run_bounded(
+                  k_long_ns, [&] { return never(place); }, ends_of_pipe[0])
+                  .ok());
   CHECK(boottime_ns() - begin_ns < k_long_ns);
-  CHECK(*run_bounded(k_long_ns, [] { return std::string("quick"); }, ends_of_pipe[0]) == "quick");
+  CHECK(*run_bounded(
+            k_long_ns, [] { return std::string("quick"); }, ends_of_pipe[0]) == "quick");
   ::close(ends_of_pipe[0]);
   ::close(ends_of_pipe[1]);
 }

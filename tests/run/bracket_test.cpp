@@ -37,9 +37,7 @@ struct Recorded {
     return run_bracket(command, steps);
   }
 
-  [[nodiscard]] bool told(const std::string& words) const {
-    return join(said, "\n").find(words) != std::string::npos;
-  }
+  [[nodiscard]] bool told(const std::string& words) const { return join(said, "\n").find(words) != std::string::npos; }
 };
 
 const std::vector<std::string> k_around{"before", "after"};
@@ -57,7 +55,8 @@ bool is_blocked(int number) {
 
 class TemporaryPath {
  public:
-  TemporaryPath() : path_((std::filesystem::temp_directory_path() / ("cozy-bracket-" + std::to_string(::getpid()))).string()) {}
+  TemporaryPath()
+      : path_((std::filesystem::temp_directory_path() / ("cozy-bracket-" + std::to_string(::getpid()))).string()) {}
   TemporaryPath(const TemporaryPath&) = delete;
   TemporaryPath& operator=(const TemporaryPath&) = delete;
   ~TemporaryPath() { std::filesystem::remove(path_); }
@@ -206,7 +205,8 @@ TEST_CASE("the death of the starter ends the bracket and the command", "[bracket
         };
       }
       const int status = bracket.run(shell(script));
-      std::ofstream(mark.path()) << join(bracket.events, " ") << " " << status << (bracket.told("is gone") ? " told" : "") << '\n';
+      std::ofstream(mark.path()) << join(bracket.events, " ") << " " << status
+                                 << (bracket.told("is gone") ? " told" : "") << '\n';
       ::_exit(0);
     }
     while (marked.alive().empty() && mark.text() != "begun\n") ::usleep(10'000);

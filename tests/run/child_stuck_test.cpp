@@ -124,7 +124,8 @@ TEST_CASE("one that ignores SIGTERM gets SIGKILL after the grace", "[child]") {
 
 TEST_CASE("the whole group is ended, not the leader alone", "[child]") {
   const Marked marked;
-  const ChildOutput output = run_stuck("sleep 300 & sleep 300 & (sleep 300 & wait) & echo row; wait", bound_of(300, 300));
+  const ChildOutput output =
+      run_stuck("sleep 300 & sleep 300 & (sleep 300 & wait) & echo row; wait", bound_of(300, 300));
   CHECK(output.text == "row\n");
   CHECK(end_of<EndedHere>(output).why == EndedHere::Why::deadline);
   CHECK(marked.becomes(0));
@@ -158,7 +159,9 @@ TEST_CASE("case A13: a grandchild that keeps the pipe open is ended, and it is s
   const Marked marked;
   const ChildBound bound = bound_of(2000, 1000);
   ChildOutput output;
-  CHECK(comes_back_in_time(bound, [&] { output = run_child({"/bin/sh", COZY_FIXTURES "/cases/A13/child.sh"}, bound); }));
+  CHECK(comes_back_in_time(bound, [&] {
+    output = run_child({"/bin/sh", COZY_FIXTURES "/cases/A13/child.sh"}, bound);
+  }));
   CHECK(output.text == "cpu  1 2 3 4 5 6 7 8 9 10\n");
   CHECK(end_of<Exited>(output).status == 0);
   CHECK(output.pipe_held_open);
@@ -179,9 +182,9 @@ TEST_CASE("several stuck at once end within one bound", "[child]") {
   CHECK(comes_back_in_time(bound, [&] {
     const Marked marked;
     std::size_t told = 0;
-    run_children({shell("exec sleep 300"), shell("trap '' TERM; while :; do sleep 300; done"), shell("sleep 300 & wait"),
-                  shell("kill -STOP $$"), shell("exec yes >&2"), shell("setsid sleep 300 & sleep 300"),
-                  shell("exec sleep 300 >&- 2>&-")},
+    run_children({shell("exec sleep 300"), shell("trap '' TERM; while :; do sleep 300; done"),
+                  shell("sleep 300 & wait"), shell("kill -STOP $$"), shell("exec yes >&2"),
+                  shell("setsid sleep 300 & sleep 300"), shell("exec sleep 300 >&- 2>&-")},
                  bound, [&](std::size_t, ChildOutput) { ++told; });
     CHECK(told == 7);
     CHECK(marked.alive().size() <= 1);  // the one that left its group

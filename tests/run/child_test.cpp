@@ -116,7 +116,8 @@ TEST_CASE("a child is not in our process group and blocks no signal", "[child]")
   sigaddset(&blocked, SIGTERM);
   ::sigprocmask(SIG_BLOCK, &blocked, &before);
   const ChildOutput output =
-      run_child(shell("sed -n 's/^SigBlk:[[:blank:]]*//p' /proc/self/status; cut -d' ' -f5 /proc/$$/stat; echo $$"), long_bound());
+      run_child(shell("sed -n 's/^SigBlk:[[:blank:]]*//p' /proc/self/status; cut -d' ' -f5 /proc/$$/stat; echo $$"),
+                long_bound());
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   const auto lines = split_lines(output.text);
   REQUIRE(lines.size() == 3);

@@ -43,7 +43,8 @@ class Inherited {
     ::close(std::exchange(write_, -1));
     std::string text;
     char buffer[4096];
-    for (ssize_t got = 0; (got = ::read(read_, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = ::read(read_, buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(got));
     return text;
   }
 
@@ -115,7 +116,9 @@ class SearchPath {
 TEST_CASE("a command inherits descriptors, arguments, directory and environment", "[command]") {
   Inherited pipe;
   ::setenv("COZY_TEST_VALUE", "a b", 1);
-  const std::string text = said_by({"sh", "-c", "printf '%s|' \"$0\" \"$@\" \"$COZY_TEST_VALUE\" \"$PWD\" >&" + pipe.number(), "name", "x y", ""}, pipe);
+  const std::string text = said_by(
+      {"sh", "-c", "printf '%s|' \"$0\" \"$@\" \"$COZY_TEST_VALUE\" \"$PWD\" >&" + pipe.number(), "name", "x y", ""},
+      pipe);
   ::unsetenv("COZY_TEST_VALUE");
   CHECK(text == "name|x y||a b|" + std::filesystem::current_path().string() + "|");
 }
@@ -140,7 +143,9 @@ TEST_CASE("a command stays in our process group and blocks no signal", "[command
 
 TEST_CASE("signals reach a command, and its end is told", "[command]") {
   Inherited pipe;
-  auto started = Command::start({"sh", "-c", "trap 'echo got >&" + pipe.number() + "; exit 9' TERM; echo >&" + pipe.number() + "; while :; do sleep 0.05; done"});
+  auto started = Command::start({"sh", "-c",
+                                 "trap 'echo got >&" + pipe.number() + "; exit 9' TERM; echo >&" + pipe.number() +
+                                     "; while :; do sleep 0.05; done"});
   REQUIRE(started.ok());
   ChildEnd end;
   CHECK_FALSE(started->ended(end));
