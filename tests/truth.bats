@@ -95,8 +95,8 @@ verdict() { grep -q "^cozybracket: verdict: .*$1" <<<"$log" || fail "the verdict
 
 @test "one niced node against a busy host: that node waited" {
   nodes --nodes 3 --roles halt,halt,spin
-  renice -n 19 -p $(ls "/proc/$(pid_of srv3)/task") >/dev/null
-  local i
+  local i thread
+  for thread in "/proc/$(pid_of srv3)"/task/*; do renice -n 19 -p "${thread##*/}" >/dev/null; done
   for ((i = 0; i < 2 * $(nproc); i++)); do
     timeout 60 sh -c 'while :; do :; done' </dev/null >/dev/null 2>&1 3>&- &
   done
