@@ -244,9 +244,13 @@ no_marked_process() { [[ -z $(marked) ]]; }
     tar tzf "$REPORT.tgz" >members
     grep -q snapshots/before/runner-kernel-cpu-time/sample-1/proc-stat.txt members
   done
-  "$COZYBRACKET" pack --report-dir "$REPORT" 2>/dev/null # and those of killed packers are removed
-  run -0 find . -name '*.tgz.partial*'
-  refute_output
+  # What a killed packer has left goes with the next pack, once the kernel is done with its end.
+  eventually pack_leaves_no_leftover
+}
+
+pack_leaves_no_leftover() {
+  "$COZYBRACKET" pack --report-dir "$REPORT" 2>/dev/null
+  [[ -z $(find . -name '*.tgz.partial*') ]]
 }
 
 @test "after SIGKILL no reader is left, stuck ones included" {
