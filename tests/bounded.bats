@@ -150,6 +150,39 @@ all_stuck() { # [--swallow]
   grep -q '^cozybracket: shortfall pack: hanging/report.tgz: no answer within ' <<<"$stderr" || fail "$stderr"
 }
 
+# Whether a child of that process is inside execve(2): its number is 59 on x86_64, 221 on arm64.
+waits_in_exec() { # PID
+  local child call
+  for child in $(pgrep -P "$1"); do
+    read -r call _ <"/proc/$child/syscall" && [[ $call =~ ^(59|221)$ ]] && return 0
+  done 2>/dev/null
+  return 1
+}
+
+# Starts `run` in the background with a command on a file system that does not answer, and asks it to end.
+ask_start_to_end() { # [--swallow]
+  hang hanging "$@"
+  "$COZYBRACKET" run --report-dir "$REPORT" --only runner-shape -- hanging/command </dev/null 2>run.err 3>&- &
+  local run=$!
+  eventually waits_in_exec "$run"
+  kill -TERM "$run"
+  status=0
+  wait "$run" || status=$?
+  assert_equal "$status" 125
+  grep -q '^cozybracket: SIGTERM before the command was begun: it was never run, since the file of hanging/command has' \
+    run.err || fail "$(cat run.err)"
+  assert [ -s "$REPORT.tgz" ]
+}
+
+@test "run whose command lies on a file system that does not answer still ends when it is asked to" {
+  ask_start_to_end
+  eventually no_cozy_process
+}
+
+@test "and where no signal ends the wait for the command's file" {
+  ask_start_to_end --swallow
+}
+
 @test "doctor says that a report directory does not answer" {
   hang hanging --swallow
   run_within 5000 "$COZYBRACKET" doctor --report-dir hanging/report --only runner-shape --read-timeout 2 --read-grace 1

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "collector/report/output_file.hpp"
+#include "collector/run/command.hpp"
 #include "probes/clock.hpp"
 #include "probes/text.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 constexpr std::int64_t k_command_grace_ns = 1500 * k_ns_per_ms;
 constexpr std::int64_t k_all_over_ns = 4600 * k_ns_per_ms;  // after the request; five seconds are promised
 constexpr std::int64_t k_killed_patience_ns = 200 * k_ns_per_ms;
+constexpr int k_start_patience_ms = 200;  // after the request; an exec that is under way takes less
 constexpr int k_never_run = 125;
 constexpr int k_not_executable = 126;
 constexpr int k_not_found = 127;
@@ -174,19 +176,40 @@ class Bracket {
   bool killed_ = false;
 };
 
+/// A request to end that came before the command ran. What follows is bounded, whatever else comes.
+int end_before_command(const BracketSteps& steps, const Request& request, const std::string& why_not_yet) {
+  const std::string who =
+      request.signal == 0 ? "the process that started this one is gone" : signal_text(request.signal);
+  steps.say(who + " before the command was begun: it was never run" + why_not_yet);
+  steps.after({boottime_ns() + k_all_over_ns - k_command_grace_ns, std::nullopt, false}, -1);
+  return k_never_run;
+}
+
+/// The started command or its error; none when a request to end came and the start still had no answer.
+std::optional<Result<Command>> start_command(const std::vector<std::string>& command, const Requests& requests) {
+  CommandStart start(command);
+  bool asked = false;
+  for (;;) {
+    std::array<pollfd, 2> heard{{{start.descriptor(), POLLIN, 0}, {asked ? -1 : requests.descriptor(), POLLIN, 0}}};
+    ::poll(heard.data(), heard.size(), asked ? k_start_patience_ms : -1);
+    if (auto started = start.take()) return started;
+    if (asked) return std::nullopt;
+    asked = (heard[1].revents & POLLIN) != 0;
+  }
+}
+
 }  // namespace
 
 int run_bracket(const std::vector<std::string>& command, const BracketSteps& steps) {
   Requests requests;
   steps.before(requests.descriptor());
-  if (const auto request = requests.next()) {
-    const std::string who =
-        request->signal == 0 ? "the process that started this one is gone" : signal_text(request->signal);
-    steps.say(who + " before the command was begun: it was never run");
-    steps.after({boottime_ns() + k_all_over_ns - k_command_grace_ns, std::nullopt, false}, -1);
-    return k_never_run;
+  if (const auto request = requests.next()) return end_before_command(steps, *request, "");
+  auto answer = start_command(command, requests);
+  if (!answer) {
+    const std::string why_not_yet = ", since the file of " + escape(command.front()) + " has not answered";
+    return end_before_command(steps, requests.next().value_or(Request{}), why_not_yet);
   }
-  auto started = Command::start(command);
+  Result<Command>& started = *answer;
   if (!started) {
     steps.say("cannot run " + escape(command.front()) + ": " + escape(started.error().reason) +
               "; it was never begun, so no sample 2 is taken");

@@ -349,29 +349,4 @@ ChildOutput run_child(const std::vector<std::string>& command, const ChildBound&
   return output;
 }
 
-Result<Command> Command::start(const std::vector<std::string>& arguments) {
-  const auto pid = spawn_inheriting(arguments);
-  if (!pid) return pid.error();
-  return Command(*pid, open_pidfd(*pid));
-}
-
-Command::Command(Command&& other) noexcept : pid_(other.pid_), pidfd_(std::exchange(other.pidfd_, -1)) {}
-
-Command::~Command() { close_quietly(pidfd_); }
-
-void Command::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_, number, nullptr, 0); }
-
-bool Command::ended(ChildEnd& end) {
-  siginfo_t info{};
-  const int seen = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG);
-  if (seen == 0 && info.si_pid == 0) return false;
-  if (seen != 0)
-    end = NotStarted{Error{"", "its end could not be learned: " + errno_text(errno), errno}};
-  else if (info.si_code == CLD_EXITED)
-    end = Exited{info.si_status};
-  else
-    end = Signalled{info.si_status};
-  return true;
-}
-
 }  // namespace cozy

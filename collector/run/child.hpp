@@ -76,27 +76,4 @@ void run_children(const std::vector<std::vector<std::string>>& commands, const C
 
 ChildOutput run_child(const std::vector<std::string>& command, const ChildBound& bound);
 
-/// The command of `run`: inherits everything, runs in our own process group, and is not ours to end.
-class Command {
- public:
-  /// `error.code` is ENOENT when there is no such program, else why it could not be run.
-  static Result<Command> start(const std::vector<std::string>& arguments);
-
-  Command(Command&& other) noexcept;
-  Command& operator=(Command&&) = delete;
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
-  ~Command();
-
-  [[nodiscard]] int pidfd() const { return pidfd_; }
-  void signal(int number) const;
-  /// Its end, if it has ended: Exited or Signalled. Does not wait.
-  [[nodiscard]] bool ended(ChildEnd& end);
-
- private:
-  Command(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}
-  pid_t pid_;
-  int pidfd_;
-};
-
 }  // namespace cozy

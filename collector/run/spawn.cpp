@@ -58,6 +58,9 @@ struct ProbeSetup : EndWithoutCleanup {
 
 /// What the command's process does: nothing but to forget what was ours. It keeps every inherited descriptor.
 struct CommandSetup : EndWithoutCleanup {
+  explicit CommandSetup(std::atomic<pid_t>* place) : child(place) {}
+  std::atomic<pid_t>* child;
+
   process::error_code on_setup(process::posix::default_launcher& launcher, const process::filesystem::path&,
                                const char* const*) const {
     constexpr int k_most_descriptors = 4096;
@@ -69,6 +72,7 @@ struct CommandSetup : EndWithoutCleanup {
   }
   process::error_code on_exec_setup(process::posix::default_launcher&, const process::filesystem::path&,
                                     const char* const*) const {
+    if (child != nullptr) child->store(::getpid());
     reset_signals();
     return {};
   }
@@ -126,15 +130,15 @@ Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, in
   return spawn(command.front(), command, process::process_stdio{input, output, messages}, ProbeSetup(::getpid()));
 }
 
-Result<pid_t> spawn_inheriting(const std::vector<std::string>& command) {
+Result<pid_t> spawn_inheriting(const std::vector<std::string>& command, std::atomic<pid_t>* child) {
   const auto program = find_program(command.front());
   if (!program) return program.error();
-  auto pid = spawn(*program, command, process::process_stdio{}, CommandSetup{});
+  auto pid = spawn(*program, command, process::process_stdio{}, CommandSetup(child));
   if (pid || pid.error().code != ENOEXEC) return pid;
   // A script without its first line is a shell's, as execvp(3) has it.
   std::vector<std::string> script{"/bin/sh", *program};
   script.insert(script.end(), command.begin() + 1, command.end());
-  return spawn("/bin/sh", script, process::process_stdio{}, CommandSetup{});
+  return spawn("/bin/sh", script, process::process_stdio{}, CommandSetup(child));
 }
 
 }  // namespace cozy

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace cozy {
 Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, int output, int messages);
 
 /// A program that inherits everything, found as execvp(3) finds it. `error.code` is ENOENT where there is
-/// none, else why it could not be run.
-Result<pid_t> spawn_inheriting(const std::vector<std::string>& command);
+/// none, else why it could not be run. Waits until execve(2) has answered; `child`, in memory that a child
+/// shares, holds the number of the process that is waiting there.
+Result<pid_t> spawn_inheriting(const std::vector<std::string>& command, std::atomic<pid_t>* child = nullptr);
 
 }  // namespace cozy

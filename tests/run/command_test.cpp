@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "collector/run/command.hpp"
 #include "tests/run/child_fixture.hpp"
 
 using namespace cozy;
