@@ -64,9 +64,19 @@ std::string no_such_snapshot(const Report& report, const std::string& wanted) {
   return report.path + ": " + words;
 }
 
-/// What a report without one capture of ours is: an error, with what its reader noted.
+/// What a report without one capture of ours is: an error, with all that its reader can say of the reason.
 std::string no_snapshot(const Report& report) {
   std::string words = report.path + ": holds no capture: no snapshots/NAME/CAPTURE/sample-N/FILE is in it";
+  if (report.truncated) {
+    words += "; it is truncated, so that one may have been cut off";
+    if (!report.truncated_why.empty()) words += ": " + unescape(report.truncated_why);
+  }
+  if (!report.refused.empty()) {
+    const RefusedEntry& first = report.refused.front();
+    words += "; " + std::to_string(report.refused.size()) +
+             (report.refused.size() == 1 ? " entry was" : " entries were") + " refused, the first \"" +
+             unescape(first.name) + "\": " + unescape(first.reason);
+  }
   for (const std::string& note : report.notes) words += "; " + unescape(note);
   return words;
 }

@@ -101,6 +101,22 @@ commands_in() { grep -cP '^\s*::[^:]*::|##\[' || true; }
   assert_line --partial '"truncated": true'
 }
 
+@test "a report cut before its first capture says that it is truncated" {
+  cp -r "$MADE/waited" .
+  tar cf waited.tar waited
+  head -c 700 waited.tar | gzip >cut.tgz
+  run -1 --separate-stderr "$COZYBRACKET" analyze cut.tgz
+  log_says 'cut.tgz: holds no capture: .*; it is truncated'
+}
+
+@test "a report that has nothing but refused entries names the first" {
+  mkdir -p snapshots/k/runner-kernel-cpu-time/sample-1
+  echo x >snapshots/k/runner-kernel-cpu-time/sample-1/proc-stat.txt
+  tar czf outside.tgz --absolute-names --transform 's,^,../,' snapshots/k/runner-kernel-cpu-time/sample-1/proc-stat.txt
+  run -1 --separate-stderr "$COZYBRACKET" analyze outside.tgz
+  log_says 'outside.tgz: holds no capture: .*; 1 entry was refused, the first "\.\./snapshots/.*": '
+}
+
 @test "usage errors name what is wrong, with status 2" {
   refuses() { # WORDS ARGUMENT...
     local words=$1
