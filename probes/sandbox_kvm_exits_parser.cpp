@@ -27,6 +27,14 @@ std::optional<Value> parse_value(std::string_view word) {
 }
 
 /// Reads the lines of a capture, ours or the shell's.
+/// "log-histogram seconds 10^-9"
+std::string join_words(const std::vector<std::string_view>& words, std::size_t begin, std::size_t end) {
+  std::string text;
+  for (std::size_t i = begin; i < end && i < words.size(); ++i)
+    text += (text.empty() ? "" : " ") + std::string(words[i]);
+  return text;
+}
+
 class KvmLines {
  public:
   explicit KvmLines(Reading& reading) : reading_(reading) {}
@@ -129,6 +137,9 @@ class KvmLines {
       if (!seen_.insert(scope + "\n" + field).second) return rejected(line, "stands there twice");
       reading_.add(scope, field, *number, kind);
     }
+    // What its buckets are of stands beside them.
+    if (kind == Kind::histogram && seen_.insert(scope + "\n" + std::string(words[0])).second)
+      reading_.add(scope, std::string(words[0]), join_words(words, 2, 5), kind);
     any_ = true;
     any_vcpu_ = true;
   }

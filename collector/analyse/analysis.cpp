@@ -143,10 +143,11 @@ class Analyser {
 
   void compare_threads() {
     if (const auto pair = take_pair(k_threads)) {
-      BudgetFacts facts{analysis_.ticks_per_second, {}};
+      BudgetFacts facts{analysis_.ticks_per_second, {}, {}};
       for (const auto& [vcpu, statistics] : vcpu_kvm_) {
         if (statistics.halted_ns) facts.halted_ns[vcpu] = *statistics.halted_ns;
       }
+      facts.vcpu_threads = vcpu_threads_;
       analysis_.nodes = vcpu_budget(compare(*pair, k_threads), facts);
     }
     if (analysis_.kvm) tie_vms_to_nodes(*analysis_.kvm, analysis_.nodes);
@@ -167,6 +168,7 @@ class Analyser {
     analysis_.pairs.back().rows = ComparedRows(rows);
     analysis_.kvm = kvm_rates(rows);
     vcpu_kvm_ = vcpu_kvm(rows);
+    vcpu_threads_ = vcpu_threads(rows);
   }
 
   /// Captures that no rule reads: their rows are for whoever shows them.
@@ -202,6 +204,7 @@ class Analyser {
   const Snapshot& snapshot_;
   const AnalysisOptions& options_;
   Analysis analysis_;
+  VcpuThreads vcpu_threads_;
   VcpuKvmMap vcpu_kvm_;  ///< KVM's statistics of each vCPU, before the nodes are known
 };
 

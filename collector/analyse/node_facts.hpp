@@ -25,6 +25,18 @@ struct FieldValue {
   std::optional<Value> after;
 };
 
+/// How long the halts lasted that ended in the window, as KVM's halt_wait_hist counts them: bucket 0 is of halts
+/// below 1 ns, bucket N of those from 2^(N-1) ns to below 2^N ns, and the last has no upper end.
+struct HaltLengths {
+  std::vector<std::uint64_t> counts;  ///< empty where they are not known
+
+  [[nodiscard]] std::uint64_t ended() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : counts) sum += count;
+    return sum;
+  }
+};
+
 /// KVM's statistics of the one VM that a node is.
 struct NodeKvm {
   std::string source;                 ///< "vcpu stats", "debugfs"
@@ -32,6 +44,7 @@ struct NodeKvm {
   std::string evidence;               ///< why this VM is that node's
   std::vector<FieldRate> rates = {};  ///< summed over the vCPUs
   std::vector<FieldValue> values = {};
+  HaltLengths halts = {};  ///< summed over the vCPUs
 
   [[nodiscard]] std::optional<double> rate(std::string_view field) const {
     for (const FieldRate& known : rates) {

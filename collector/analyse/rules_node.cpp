@@ -41,6 +41,11 @@ std::vector<Evidence> process_evidence(const Analysis& analysis, const NodeBudge
   return list.take();
 }
 
+std::string known_by_statistics(const NodeBudget& node) {
+  return "no thread of " + names_text({node.name}) + " has a vCPU's name (QEMU runs without debug-threads=on): its " +
+         std::to_string(node.vcpus.size()) + " vCPUs are known by the ids of KVM's statistics";
+}
+
 }  // namespace
 
 bool has_unnamed_vcpus(const NodeBudget& node) {
@@ -126,13 +131,17 @@ Findings find_node_emulator_bound(const Analysis& analysis) {
 Findings find_vcpu_unnamed(const Analysis& analysis) {
   Findings findings;
   for (const NodeBudget& node : analysis.nodes) {
-    if (!has_unnamed_vcpus(node)) continue;
+    if (!has_unnamed_vcpus(node) && !node.vcpus_by_statistics) continue;
     Finding finding = warning_of(node);
-    finding.level = Level::notice;
-    finding.says = "no thread of " + finding.subject + " has a vCPU's name, of " + std::to_string(node.others.size()) +
-                   " (QEMU runs without debug-threads=on): which of them are vCPUs, and whether they waited for CPU, "
-                   "is open";
+    finding.level = node.vcpus_by_statistics ? Level::info : Level::notice;
+    finding.says =
+        node.vcpus_by_statistics
+            ? known_by_statistics(node)
+            : "no thread of " + finding.subject + " has a vCPU's name, of " + std::to_string(node.others.size()) +
+                  " (QEMU runs without debug-threads=on): which of them are vCPUs, and whether they waited for CPU, "
+                  "is open";
     EvidenceList list(analysis, k_threads_capture);
+    for (const VcpuTime& vcpu : node.vcpus) list.add(thread_scope(node, vcpu.tid), "comm");
     for (const ThreadTime& thread : node.others) list.add(thread_scope(node, thread.tid), "comm");
     finding.evidence = list.take();
     findings.push_back(std::move(finding));

@@ -36,7 +36,9 @@ struct ThreadUse {
 class Budget {
  public:
   Budget(const Difference& threads, const BudgetFacts& facts)
-      : threads_(threads), facts_(facts), processes_(processes_of(threads)) {}
+      : threads_(threads), facts_(facts), processes_(processes_of(threads)) {
+    for (const auto& [pid, process] : processes_) find_vcpus_by_statistics(pid, process);
+  }
 
   std::vector<NodeBudget> nodes() {
     for (const NodeEvidence& node : threads_.before().nodes) take_evidence(node, &NodeBudget::pid_before, 1);
@@ -51,6 +53,24 @@ class Budget {
   }
 
  private:
+  /// Where no thread has a vCPU's name and the process's threads have all the numbers of the statistics' ids.
+  void find_vcpus_by_statistics(std::uint64_t pid, const ProcessScope& process) {
+    const auto begin = facts_.vcpu_threads.lower_bound({pid, 0});
+    VcpuThreads known(begin, facts_.vcpu_threads.upper_bound({pid, UINT64_MAX}));
+    if (known.empty()) return;
+    std::size_t found = 0;
+    for (const ThreadScope& thread : process.threads) {
+      if (vcpu_of_name(comm_of(threads_, thread.scope))) return;
+      if (known.contains({pid, thread.tid})) ++found;
+    }
+    if (found == known.size()) vcpus_by_statistics_.merge(known);
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> vcpu_by_statistics(std::uint64_t pid, std::uint64_t tid) const {
+    const auto known = vcpus_by_statistics_.find({pid, tid});
+    return known == vcpus_by_statistics_.end() ? std::nullopt : std::optional(known->second);
+  }
+
   NodeBudget& node_named(const std::string& name) {
     const auto [at, inserted] = by_name_.try_emplace(name, nodes_.size());
     if (inserted) nodes_.emplace_back().name = name;
@@ -157,10 +177,10 @@ class Budget {
     return use;
   }
 
-  void add_vcpu(const ThreadScope& thread, const ThreadUse& use, NodeBudget& node) const {
+  void add_vcpu(const ThreadScope& thread, std::uint64_t index, const ThreadUse& use, NodeBudget& node) const {
     VcpuTime vcpu;
     vcpu.tid = thread.tid;
-    vcpu.index = vcpu_of_name(comm_of(threads_, thread.scope)).value_or(0);
+    vcpu.index = index;
     vcpu.window = use.window;
     vcpu.ran_by_ticks = use.by_ticks;
     vcpu.start_ticks = use.start_ticks;
@@ -203,12 +223,15 @@ class Budget {
     const ProcessScope& process = processes_.at(*node.pid_before);
     std::vector<ThreadUse> uses;
     for (const ThreadScope& thread : process.threads) {
-      const ThreadKind kind = kind_of_thread(threads_, *node.pid_before, thread);
+      const auto by_statistics = vcpu_by_statistics(*node.pid_before, thread.tid);
+      const ThreadKind kind = by_statistics ? ThreadKind::vcpu : kind_of_thread(threads_, *node.pid_before, thread);
+      node.vcpus_by_statistics = node.vcpus_by_statistics || by_statistics.has_value();
       const auto use = use_of(thread.scope);
       if (!use) {
         ++(kind == ThreadKind::vcpu ? node.vcpus_unpaired : node.threads_unpaired);
       } else if (kind == ThreadKind::vcpu) {
-        add_vcpu(thread, *use, node);
+        const auto by_name = vcpu_of_name(comm_of(threads_, thread.scope));
+        add_vcpu(thread, by_statistics ? *by_statistics : by_name.value_or(0), *use, node);
       } else {
         add_other(thread, kind, *use, node);
       }
@@ -275,6 +298,7 @@ class Budget {
   std::vector<NodeBudget> nodes_;
   std::map<std::string, std::size_t> by_name_;
   std::set<std::uint64_t> claimed_;
+  VcpuThreads vcpus_by_statistics_;
 };
 
 }  // namespace

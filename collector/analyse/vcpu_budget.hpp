@@ -80,6 +80,7 @@ struct NodeBudget {
   std::vector<ThreadTime> others;
   std::size_t vcpus_unpaired = 0;    ///< vCPU threads of one reading alone, or begun anew
   std::size_t threads_unpaired = 0;  ///< other threads of one reading alone, or begun anew
+  bool vcpus_by_statistics = false;  ///< no thread has a vCPU's name: they are known by KVM's statistics
   TimeParts sum;                     ///< over the vCPUs; a part that one of them lacks is absent
   bool ran_by_ticks = false;
   bool impossible = false;
@@ -91,10 +92,16 @@ struct NodeBudget {
   std::optional<NodeCgroup> cgroup;
 };
 
+/// Indexes of vCPUs by (process, thread).
+using VcpuThreads = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
+
 struct BudgetFacts {
   std::uint64_t ticks_per_second = 100;
   /// Halted nanoseconds by node and vCPU index, where KVM's statistics are tied to nodes.
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> halted_ns;
+  /// By the ids of KVM's statistics. Used for a process of which no thread has a vCPU's name, and whose threads
+  /// have all of these numbers: then they are of the same PID namespace.
+  VcpuThreads vcpu_threads = {};
 };
 
 /// Nodes in the order of the readings' evidence, then processes without a node by pid.

@@ -1,6 +1,8 @@
 #include "collector/analyse/vcpu_kvm.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "probes/text.hpp"
@@ -16,6 +18,27 @@ std::optional<std::pair<std::string, std::uint64_t>> parse_scope(std::string_vie
   const auto index = parse_u64(scope.substr(mark + 5));
   if (!index) return std::nullopt;
   return std::pair(std::string(scope.substr(0, mark)), *index);
+}
+
+constexpr std::string_view k_halt_waits = "halt_wait_hist";
+constexpr std::string_view k_halt_waits_kind = "log-histogram seconds 10^-9";
+
+/// A bucket of halt_wait_hist, and the row that says what its buckets are of.
+void take_halt_waits(const RowChange& row, VcpuKvm& vcpu, bool& unfit) {
+  if (row.before == nullptr || row.after == nullptr) {
+    unfit = true;
+  } else if (row.field() == k_halt_waits) {
+    const bool known = value_text(row.before->value) == k_halt_waits_kind && row.before->value == row.after->value;
+    if (!known) unfit = true;
+  } else {
+    const auto before = counter_value(row.before->value);
+    const auto after = counter_value(row.after->value);
+    const bool next = row.field() == std::string(k_halt_waits) + "[" + std::to_string(vcpu.halts.counts.size()) + "]";
+    if (!before || !after || *after < *before || !next)
+      unfit = true;
+    else
+      vcpu.halts.counts.push_back(*after - *before);
+  }
 }
 
 void take_row(const RowChange& row, VcpuKvm& vcpu) {
@@ -50,6 +73,17 @@ void settle_halts(VcpuKvm& vcpu) {
     vcpu.halted_ns = static_cast<std::uint64_t>(vcpu.interval->length_ns);
     vcpu.halt_in_progress = false;
   }
+}
+
+/// None where a vCPU lacks them.
+HaltLengths sum_halts(const std::vector<const VcpuKvm*>& vcpus) {
+  HaltLengths sum = vcpus.front()->halts;
+  for (std::size_t i = 1; i < vcpus.size(); ++i) {
+    const std::vector<std::uint64_t>& counts = vcpus[i]->halts.counts;
+    if (counts.size() != sum.counts.size()) return {};
+    for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) sum.counts[bucket] += counts[bucket];
+  }
+  return sum;
 }
 
 /// Sums where every vCPU has the field; a sum that lacks one would be less than the truth.
@@ -92,6 +126,7 @@ void take_node(const VcpuKvmMap& statistics, NodeBudget& node) {
   }
   kvm.evidence = "its own statistics descriptors";
   kvm.rates = sum_rates(vcpus);
+  kvm.halts = sum_halts(vcpus);
   if (const auto exits = kvm.rate("exits")) node.exits_per_second = exits;
   node.kvm = std::move(kvm);
 }
@@ -107,11 +142,37 @@ std::optional<double> VcpuKvm::rate(std::string_view field) const {
 
 VcpuKvmMap vcpu_kvm(const Difference& kvm) {
   VcpuKvmMap statistics;
+  std::set<std::pair<std::string, std::uint64_t>> unfit;  // whose halt_wait_hist is no histogram of this window
   for (const RowChange& row : kvm.rows()) {
-    if (const auto key = parse_scope(row.scope())) take_row(row, statistics[*key]);
+    const auto key = parse_scope(row.scope());
+    if (!key) continue;
+    VcpuKvm& vcpu = statistics[*key];
+    take_row(row, vcpu);
+    if (!row.field().starts_with(k_halt_waits)) continue;
+    bool unfit_row = false;
+    take_halt_waits(row, vcpu, unfit_row);
+    if (unfit_row) unfit.insert(*key);
   }
-  for (auto& [key, vcpu] : statistics) settle_halts(vcpu);
+  for (auto& [key, vcpu] : statistics) {
+    settle_halts(vcpu);
+    // A vCPU that began anew has no rate either.
+    if (unfit.contains(key) || !vcpu.halted_ns) vcpu.halts.counts.clear();
+  }
   return statistics;
+}
+
+VcpuThreads vcpu_threads(const Difference& kvm) {
+  VcpuThreads threads;
+  for (const Subject& subject : kvm.after().subjects) {
+    const auto key = parse_scope(subject.scope);
+    const auto words = split_words(subject.identity);  // kvm-2607/vcpu-0 of process 2605 start 208626
+    if (!key || words.size() < 4 || words[2] != "process") continue;
+    const auto id = after_prefix(words[0], "kvm-");
+    const auto tid = id ? parse_u64(id->substr(0, id->find('/'))) : std::nullopt;
+    const auto pid = parse_u64(words[3]);
+    if (tid && pid) threads[{*pid, *tid}] = key->second;
+  }
+  return threads;
 }
 
 void take_vcpu_kvm(const VcpuKvmMap& statistics, std::vector<NodeBudget>& nodes) {

@@ -21,6 +21,7 @@ struct VcpuKvm {
   std::optional<bool> halt_in_progress;  ///< the second reading found it halted, and not all along
   std::vector<FieldRate> rates;
   std::vector<FieldValue> values;
+  HaltLengths halts;  ///< empty unless both readings have every bucket, and none fell
 
   [[nodiscard]] std::optional<double> rate(std::string_view field) const;
 };
@@ -29,6 +30,11 @@ struct VcpuKvm {
 using VcpuKvmMap = std::map<std::pair<std::string, std::uint64_t>, VcpuKvm>;
 
 VcpuKvmMap vcpu_kvm(const Difference& kvm);
+
+/// The threads that are vCPUs by the ids of KVM's statistics ("kvm-2607/vcpu-0"), whatever they are called, as
+/// (process, thread) -> index. The ids have the numbers of the initial PID namespace, the threads of a reading
+/// those of its reader's: only who knows the threads of the process can tell whether they are the same.
+VcpuThreads vcpu_threads(const Difference& kvm);
 
 /// Gives each node's vCPUs their halts in progress and exits, and the node the sums over them.
 void take_vcpu_kvm(const VcpuKvmMap& statistics, std::vector<NodeBudget>& nodes);

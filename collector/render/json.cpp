@@ -182,6 +182,7 @@ JsonObject node_kvm_json(const NodeKvm& kvm) {
   json.bytes("vm", kvm.vm);
   json.text("evidence", kvm.evidence);
   put_kvm_fields(kvm.rates, kvm.values, json);
+  json.counts("halts_by_log2_ns", kvm.halts.counts);
   return json;
 }
 
@@ -206,6 +207,7 @@ JsonObject node_json(const NodeBudget& node) {
   json.bytes("process_state_after", node.process_state_after);
   if (node.state == NodeState::present) {  // else its threads are not known
     json.objects("vcpus", list_of(node.vcpus, vcpu_json));
+    json.mark("vcpus_by_statistics", node.vcpus_by_statistics);
     if (node.vcpus_unpaired > 0) json.count("vcpus_of_one_sample_only", node.vcpus_unpaired);
     put_shares(node.sum, json);
     json.number("exits_per_second", node.exits_per_second, k_rate_steps);

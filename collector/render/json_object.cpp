@@ -62,6 +62,10 @@ void JsonObject::number(const std::string& key, const std::optional<double>& num
   content_->json[key] = std::isfinite(rounded) ? rounded + 0.0 : *number;  // -0.0 becomes 0.0
 }
 
+void JsonObject::counts(const std::string& key, const std::vector<std::uint64_t>& counts) {
+  if (!counts.empty()) content_->json[key] = counts;
+}
+
 void JsonObject::count(const std::string& key, const std::optional<std::uint64_t>& count) {
   if (count) content_->json[key] = *count;
 }

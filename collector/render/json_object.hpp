@@ -38,6 +38,8 @@ class JsonObject {
   /// Bytes from outside; left out when empty.
   void bytes(const std::string& key, std::string_view raw);
   void number(const std::string& key, const std::optional<double>& number, double steps);
+  /// Left out when there is none.
+  void counts(const std::string& key, const std::vector<std::uint64_t>& counts);
   void count(const std::string& key, const std::optional<std::uint64_t>& count);
   void integer(const std::string& key, std::int64_t integer);
   void boolean(const std::string& key, const std::optional<bool>& answer);

@@ -6,6 +6,7 @@
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/thresholds.hpp"
 #include "collector/render/markdown_text.hpp"
+#include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
 #include "collector/render/sentences.hpp"
 #include "collector/render/words.hpp"
@@ -88,6 +89,23 @@ void add_nodes(const Analysis& analysis, Page& page) {
   page.more(table.left_out, 0, "nodes are in the JSON");
 }
 
+/// What KVM's statistics show of each node beside its time.
+void add_kvm(const Analysis& analysis, Page& page) {
+  const std::size_t shown = std::min(analysis.nodes.size(), k_most_nodes);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string values = vm_values_text(analysis.nodes[i]);
+    if (!values.empty()) page.paragraph("Values of KVM that are no rate, " + sentence(values));
+  }
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto chart = halt_chart(analysis.nodes[i]);
+    if (!chart) continue;
+    page.paragraph(sentence(chart->heading) + "\n");
+    page.line("```text");
+    for (const std::string& line : chart->lines) page.line(line);
+    page.line("```");
+  }
+}
+
 void add_evidence(const Finding& finding, Page& page) {
   const std::size_t shown = std::min(finding.evidence.size(), k_most_evidence);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -153,6 +171,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Page& 
   add_runner(analysis, page);
   add_nodes(analysis, page);
   page.paragraph(sentence(kvm_sentence(analysis)));
+  add_kvm(analysis, page);
   for (const std::string& canary : canary_sentences(report.canaries_of(analysis))) page.paragraph(sentence(canary));
   add_findings(analysis, page);
   add_open(analysis, page);

@@ -7,6 +7,7 @@
 
 #include "collector/analyse/rules.hpp"
 #include "collector/render/neutral.hpp"
+#include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
 #include "collector/render/sentences.hpp"
 #include "collector/render/text_layout.hpp"
@@ -161,6 +162,27 @@ void add_nodes(const Analysis& analysis, Screen& screen) {
   screen.more(table.left_out, 0, "nodes are in the JSON");
 }
 
+/// What KVM's statistics show of each node beside its time.
+void add_kvm(const Analysis& analysis, Screen& screen) {
+  const std::size_t shown = std::min(analysis.nodes.size(), k_most_nodes);
+  bool first = true;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string values = vm_values_text(analysis.nodes[i]);
+    if (values.empty()) continue;
+    if (first) screen.line();
+    if (first) screen.line("values of KVM that are no rate");
+    first = false;
+    screen.labelled("  -", values, 4);
+  }
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto chart = halt_chart(analysis.nodes[i]);
+    if (!chart) continue;
+    screen.line();
+    screen.line(chart->heading);
+    for (const std::string& line : chart->lines) screen.line("  " + line);
+  }
+}
+
 /// "runner 24 cpus: ..." under its label.
 std::string without_first_word(const std::string& sentence) {
   const std::size_t blank = sentence.find(' ');
@@ -217,6 +239,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Screen
     screen.labelled("canary", without_first_word(canary), k_label);
   }
   add_nodes(analysis, screen);
+  add_kvm(analysis, screen);
   add_findings(analysis, screen);
   std::vector<std::string> open;
   for (const Shortfall& shortfall : analysis.shortfalls) open.push_back(open_sentence(shortfall));

@@ -217,4 +217,47 @@ TEST_CASE("budget: a part that one vCPU lacks is absent in the sum") {
   CHECK_FALSE(TimeParts{}.share(1.0));
 }
 
+namespace {
+
+/// The same process under another name for its vCPU thread.
+std::string without_debug_threads(std::string text) {
+  text.replace(text.find("CPU 0/KVM"), 9, "qemu-system-x86");
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("budget: vCPU threads without names are known by the ids of KVM's statistics") {
+  const std::string before = without_debug_threads(qemu(100, "srv1", "7", "0 0", "0 1 1"));
+  const std::string after = without_debug_threads(qemu(100, "srv1", "7", "500 0", "5000000000 3000000001 9"));
+  BudgetFacts facts;
+  CHECK(between(before, after, facts)[0].vcpus.empty());
+
+  facts.vcpu_threads = {{{100, 101}, 3}};
+  facts.halted_ns[{"srv1", 3}] = 1'500'000'000;
+  const NodeBudget known = between(before, after, facts)[0];
+  CHECK(known.vcpus_by_statistics);
+  REQUIRE(known.vcpus.size() == 1);
+  CHECK(known.vcpus[0].index == 3);
+  CHECK(known.vcpus[0].parts.ran_seconds == 5.0);
+  CHECK(known.vcpus[0].parts.halted_seconds == 1.5);
+
+  // Of another PID namespace: the numbers are not those of the threads, or only some of them by chance.
+  facts.vcpu_threads = {{{100, 2101}, 0}};
+  CHECK(between(before, after, facts)[0].vcpus.empty());
+  facts.vcpu_threads = {{{100, 101}, 0}, {{100, 2102}, 1}};
+  CHECK(between(before, after, facts)[0].vcpus.empty());
+  facts.vcpu_threads = {{{99, 101}, 0}};
+  CHECK(between(before, after, facts)[0].vcpus.empty());
+}
+
+TEST_CASE("budget: a vCPU's name comes before the ids of KVM's statistics") {
+  BudgetFacts facts;
+  facts.vcpu_threads = {{{100, 101}, 3}};
+  const auto nodes = between(qemu(100, "srv1", "7", "0 0", "0 1 1"), qemu(100, "srv1", "7", "9 0", "9 1 9"), facts);
+  CHECK_FALSE(nodes[0].vcpus_by_statistics);
+  REQUIRE(nodes[0].vcpus.size() == 1);
+  CHECK(nodes[0].vcpus[0].index == 0);
+}
+
 }  // namespace cozy

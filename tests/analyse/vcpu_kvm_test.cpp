@@ -106,3 +106,49 @@ TEST_CASE("vCPU statistics: a node gets its vCPUs' exits and their sum") {
   take_vcpu_kvm(statistics, nodes);
   CHECK_FALSE(nodes[0].exits_per_second);
 }
+
+namespace {
+
+constexpr const char* k_waits = "log-histogram seconds 10^-9";
+
+/// With a histogram of halts by length.
+Reading with_halts(Reading reading, const std::vector<std::uint64_t>& counts, const std::string& kind = k_waits) {
+  reading.add("srv1/vcpu0", "halt_wait_hist", kind, Kind::histogram);
+  for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
+    const std::string field = "halt_wait_hist[" + std::to_string(bucket) + "]";
+    reading.add("srv1/vcpu0", field, counts[bucket], Kind::histogram);
+  }
+  return reading;
+}
+
+}  // namespace
+
+TEST_CASE("vCPU statistics: halts by length are those that ended in the window", "[vcpu_kvm]") {
+  const Reading before = with_halts(reading_at(100, 10, 20, 0), {5, 7, 0, 1});
+  const VcpuKvm vcpu = compared(before, with_halts(reading_at(110, 20, 30, 0), {5, 9, 0, 4}));
+  CHECK(vcpu.halts.counts == std::vector<std::uint64_t>{0, 2, 0, 3});
+  CHECK(vcpu.halts.ended() == 5);
+}
+
+TEST_CASE("vCPU statistics: halts by length are absent where they are not of this window", "[vcpu_kvm]") {
+  const Reading before = with_halts(reading_at(100, 10, 20, 0), {5, 7, 0, 1});
+  CHECK(compared(before, with_halts(reading_at(110, 20, 30, 0), {5, 6, 0, 4})).halts.counts.empty());  // fell
+  CHECK(compared(before, with_halts(reading_at(110, 20, 30, 0), {5, 9, 0})).halts.counts.empty());     // is cut
+  CHECK(compared(before, with_halts(reading_at(110, 20, 30, 0), {5, 9, 0, 4, 1})).halts.counts.empty());
+  CHECK(compared(before, with_halts(reading_at(110, 20, 10, 0), {5, 9, 0, 4})).halts.counts.empty());  // began anew
+  const Reading cycles = with_halts(reading_at(110, 20, 30, 0), {5, 9, 0, 4}, "log-histogram cycles 10^0");
+  CHECK(compared(before, cycles).halts.counts.empty());
+  CHECK(compared(cycles, cycles).halts.counts.empty());
+  CHECK(compared(reading_at(100, 10, 20, 0), reading_at(110, 20, 30, 0)).halts.counts.empty());
+}
+
+TEST_CASE("vCPU statistics: the ids name the threads that are vCPUs", "[vcpu_kvm]") {
+  Reading reading;
+  reading.add("srv1/vcpu1", "exits", std::uint64_t{1}, Kind::cumulative);
+  reading.subjects.push_back({"srv1/vcpu1", "kvm-2608/vcpu-1 of process 2605 start 208626", {}, {}});
+  reading.subjects.push_back({"srv1/vcpu2", "kvm-x/vcpu-2 of process 2605 start 208626", {}, {}});
+  reading.subjects.push_back({"srv1", "kvm-2609/vcpu-3 of process 2605 start 208626", {}, {}});
+  reading.subjects.push_back({"srv1/vcpu4", "", {}, {}});
+  const ReadSide side{reading, {}, true};
+  CHECK(vcpu_threads(difference(side, side, {})) == VcpuThreads{{{2605, 2608}, 1}});
+}

@@ -137,6 +137,16 @@ TEST_CASE("findings, refusals and lockdown are three things", "[kvm_parser]") {
   CHECK_FALSE(parse("[kernel lockdown: none]\n[vm 1-2] exits 1 0644\n").counters_refused);
 }
 
+TEST_CASE("a histogram of a vCPU stands as its buckets, beside what they are of", "[kvm_parser]") {
+  const Reading reading = parse(
+      "[vcpu srv1/vcpu0] halt_wait_hist 0,2,1 log-histogram seconds 10^-9\n"
+      "[vcpu srv1/vcpu0] halt_wait_hist 0,2,1 log-histogram seconds 10^-9\n");
+  CHECK(reading.word("srv1/vcpu0", "halt_wait_hist") == "log-histogram seconds 10^-9");
+  CHECK(reading.number("srv1/vcpu0", "halt_wait_hist[1]") == 2U);
+  CHECK(reading.find("srv1/vcpu0", "halt_wait_hist[2]")->kind == Kind::histogram);
+  CHECK(reading.partial.size() == 1);  // it stands there twice
+}
+
 TEST_CASE("a VM that left is a note, not an error", "[kvm_parser]") {
   const Reading reading = parse("[vm 1-2] exits 5\n[vm 3-4 left during the walk]\n");
   CHECK(mentions(reading.notes, "vm 3-4 left during the walk"));
