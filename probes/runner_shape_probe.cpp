@@ -1,16 +1,13 @@
 #include <unistd.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "facts.hpp"
+#include "hypervisor.hpp"
 #include "kernel_mount.hpp"
 #include "probe.hpp"
 #include "text.hpp"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 namespace cozy {
 
@@ -53,10 +50,6 @@ std::string labelled(std::string_view text, std::string_view label) {
   return {};
 }
 
-void write_fact(Sink& sink, std::string_view name, std::string_view value) {
-  sink.line(std::string(name) + ": " + escape(value));
-}
-
 /// CPUs that share a core, counted from a list such as "0-1" or "0,24".
 std::size_t count_list(std::string_view list) {
   constexpr std::uint64_t k_most_cpus = 65536;
@@ -90,26 +83,12 @@ void write_cpu_model(const Answer& cpuinfo, Sink& sink) {
     write_fact(sink, "hypervisor-flag", flags.find(" hypervisor ") != std::string::npos ? "yes" : "no");
 }
 
-/// Who made this machine, by the processor's own word: CPUID leaf 1 ECX bit 31 says that there is a
-/// hypervisor, leaf 0x40000000 spells its signature. Documentation/virt/kvm/x86/cpuid.rst.
-void write_hypervisor([[maybe_unused]] const ProbeContext& context, Sink& sink) {
-#if defined(__x86_64__)
+void write_hypervisor(const ProbeContext& context, Sink& sink) {
   if (!context.root.is_machine()) return sink.line("[not read cpuid: --root names another machine than this one]");
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return sink.line("[not read cpuid: leaf 1 is not there]");
-  if ((ecx & (1U << 31U)) == 0) return write_fact(sink, "hypervisor", "none");
-  __cpuid(0x40000000U, eax, ebx, ecx, edx);
-  char signature[13] = {};
-  std::memcpy(signature, &ebx, 4);
-  std::memcpy(signature + 4, &ecx, 4);
-  std::memcpy(signature + 8, &edx, 4);
-  write_fact(sink, "hypervisor", std::strlen(signature) > 0 ? signature : "unnamed");
-#else
-  sink.line("[not read cpuid: this is no x86 machine]");
-#endif
+  const auto hypervisor = read_hypervisor();
+  if (!hypervisor) return sink.line("[not read cpuid: " + hypervisor.error().reason + "]");
+  const std::string signature = hypervisor->signature.empty() ? "unnamed" : hypervisor->signature;
+  write_fact(sink, "hypervisor", hypervisor->present ? signature : "none");
 }
 
 /// Lockdown stands in securityfs, which few containers mount.

@@ -96,7 +96,7 @@ all_stuck() { # [--swallow]
     --read-timeout 2 --read-grace 1
   assert_equal "$status" 1
   local name
-  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-shape; do
+  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-pressure runner-steal-clock runner-shape; do
     grep -q "^cozybracket: shortfall $name sample 1: " <<<"$stderr" || fail "$stderr"
     assert_outcome "$name" 1 'unavailable: ' 'no answer within'
   done
@@ -118,7 +118,7 @@ all_stuck() { # [--swallow]
   # cat ends when the last holder of the pipe is gone, the stuck ones included.
   run_within 5000 bash -c '"$0" sample 1 --report-dir "$1" --root hanging/root --read-timeout 2 --read-grace 1 2>&1 | cat' \
     "$COZYBRACKET" "$REPORT"
-  assert_line --partial 'cozybracket: sample 1: 0 of 4 captures hold data'
+  assert_line --partial "cozybracket: sample 1: 0 of $CAPTURES captures hold data"
 }
 
 @test "the whole of run ends as its command did, with everything stuck twice" {
@@ -194,7 +194,7 @@ ask_start_to_end() { # [--swallow]
 assert_not_written() { # DIRECTORY REASON
   run --separate-stderr "$COZYBRACKET" sample 1 --report-dir "$1"
   assert_equal "$status" 3
-  [[ $(grep -c "^cozybracket: shortfall .* could not be written: .*$2" <<<"$stderr") == 4 ]] || fail "$stderr"
+  [[ $(grep -c "^cozybracket: shortfall .* could not be written: .*$2" <<<"$stderr") == "$CAPTURES" ]] || fail "$stderr"
   run --separate-stderr "$COZYBRACKET" run --report-dir "$1" --output archive.tgz -- sh -c 'echo ran; exit 3'
   assert_equal "$status" 3
   assert_output ran
@@ -219,7 +219,7 @@ assert_not_written() { # DIRECTORY REASON
   dd if=/dev/zero of=disk/filler bs=4k 2>/dev/null || true
   run --separate-stderr "$COZYBRACKET" sample 1 --report-dir "$REPORT" --snapshot before
   assert_equal "$status" 3
-  [[ $(grep -c '^cozybracket: shortfall .* could not be written: .*ENOSPC' <<<"$stderr") == 4 ]] || fail "$stderr"
+  [[ $(grep -c '^cozybracket: shortfall .* could not be written: .*ENOSPC' <<<"$stderr") == "$CAPTURES" ]] || fail "$stderr"
   assert_all_whole "$REPORT"
   assert [ -s "$(capture runner-shape 1 before)" ]
   assert_not_written "$PWD/disk/other" ENOSPC

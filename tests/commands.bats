@@ -21,10 +21,10 @@ log_is_silent_on() { ! grep -qE "$1" <<<"$stderr" || fail "a line like: $1"$'\n'
   make_tree tree
   run -0 --separate-stderr sample 1
   refute_output
-  log_says '^cozybracket: sample 1: 4 of 4 captures hold data, [0-9.]+ ms, in .*/report/snapshots/kubernetes$'
+  log_says "^cozybracket: sample 1: $CAPTURES of $CAPTURES captures hold data, [0-9.]+ ms, in .*/report/snapshots/kubernetes$"
   log_is_silent_on 'window|shortfall'
   local name
-  for name in runner-kernel-cpu-time sandbox-kvm-exits sandbox-qemu-thread-cpu runner-shape; do
+  for name in runner-kernel-cpu-time sandbox-kvm-exits sandbox-qemu-thread-cpu runner-pressure runner-steal-clock runner-shape; do
     assert_outcome "$name" 1 complete
     assert_line --regexp "^\[cozybracket capture $name sample 1 snapshot kubernetes\]$"
   done
@@ -36,7 +36,7 @@ log_is_silent_on() { ! grep -qE "$1" <<<"$stderr" || fail "a line like: $1"$'\n'
 @test "sample 2 alone: it is written, and the missing partner is said" {
   make_tree tree
   run -0 --separate-stderr sample 2
-  log_says '^cozybracket: sample 2: 3 of 3 captures hold data'
+  log_says "^cozybracket: sample 2: $PAIRED of $PAIRED captures hold data"
   log_says '^cozybracket: window absent'
   assert_outcome runner-kernel-cpu-time 2 complete
   assert [ ! -e "$REPORT/snapshots/kubernetes/runner-shape" ] # read once, before the wait
@@ -67,7 +67,7 @@ log_is_silent_on() { ! grep -qE "$1" <<<"$stderr" || fail "a line like: $1"$'\n'
   make_tree tree
   rm -r tree/proc/812 tree/sys/kernel/debug/kvm
   run -1 --separate-stderr sample 1
-  log_says '^cozybracket: sample 1: 2 of 4 captures hold data'
+  log_says "^cozybracket: sample 1: $((CAPTURES - 2)) of $CAPTURES captures hold data"
   log_says '^cozybracket: shortfall sandbox-qemu-thread-cpu sample 1: .*NO-(QEMU-PROCESS|PROC-READ)'
   log_says '^cozybracket: shortfall sandbox-kvm-exits sample 1: .*NO-KVM-DIR.*the later reading will have no partner'
   assert_equal "$(grep -c shortfall <<<"$stderr")" 2

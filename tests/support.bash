@@ -2,6 +2,8 @@
 # Shared by the bats files of the binary. ctest gives COZYBRACKET (the binary), COZY_SOURCE and COZY_BUILD.
 
 cozy_setup() {
+  # shellcheck disable=SC2034 # how many captures sample 1 and sample 2 have, for the tests
+  CAPTURES=$(grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def") PAIRED=$(grep -l '"samples": \[1, 2\]' "$COZY_SOURCE"/legends/*.json | wc -l)
   export BATS_LIB_PATH=${BATS_LIB_PATH:-/usr/lib/bats}
   bats_load_library bats-support
   bats_load_library bats-assert
@@ -98,7 +100,9 @@ run_within() { # MILLISECONDS COMMAND...
 # A machine for --root with two VMs, one QEMU and one of its threads.
 make_tree() { # DIR
   local kvm=$1/sys/kernel/debug/kvm task=$1/proc/812/task/812
-  mkdir -p "$kvm/2231-14" "$kvm/2302-14" "$task" "$1/proc/self" "$1/proc/sys/kernel"
+  mkdir -p "$kvm/2231-14" "$kvm/2302-14" "$task" "$1/proc/self" "$1/proc/sys/kernel" "$1/proc/pressure"
+  echo 'root=/dev/vda1 quiet' >"$1/proc/cmdline"
+  echo 'some avg10=1.00 avg60=0.50 avg300=0.10 total=4000' | tee "$1"/proc/pressure/{cpu,memory} >"$1/proc/pressure/io"
   echo 9000 >"$kvm/exits"
   echo 4000 >"$kvm/2231-14/exits"
   echo 30 >"$kvm/2231-14/halt_exits"
@@ -116,7 +120,7 @@ make_tree() { # DIR
 
 # The one file of a capture.
 capture() { # CAPTURE SAMPLE [SNAPSHOT]
-  local files=("$REPORT/snapshots/${3:-kubernetes}/$1/sample-$2"/{proc-stat,kvm-stats,qemu-threads,shape}.txt) file
+  local files=("$REPORT/snapshots/${3:-kubernetes}/$1/sample-$2"/{proc-stat,kvm-stats,qemu-threads,cpu-stat,pressure,steal-clock,shape}.txt) file
   for file in "${files[@]}"; do [[ ! -e $file ]] || { echo "$file"; return; }; done
   fail "no capture $1 sample $2 in $(find "$REPORT" -type f 2>/dev/null)"
 }

@@ -1,7 +1,6 @@
 #include "collector/analyse/analysis.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "collector/analyse/cpu_list.hpp"
@@ -19,6 +18,8 @@ namespace {
 constexpr std::string_view k_cpu_time = "runner-kernel-cpu-time";
 constexpr std::string_view k_threads = "sandbox-qemu-thread-cpu";
 constexpr std::string_view k_kvm = "sandbox-kvm-exits";
+constexpr std::string_view k_pressure = "runner-pressure";
+constexpr std::string_view k_steal_clock = "runner-steal-clock";
 constexpr std::string_view k_shape = "runner-shape";
 
 /// The two readings of a capture that can be compared.
@@ -81,18 +82,6 @@ std::vector<std::string> container_view(const Snapshot& snapshot, const ReadSide
   return {"its rows are of " + std::to_string(rows.size()) + " CPUs and the online list is " + escape(online)};
 }
 
-/// The hypervisors whose steal clock Linux knows, by their signature in CPUID leaf 0x40000000.
-std::string clock_name(std::string_view hypervisor, StealClock clock) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> k_clocks{
-      {{"KVMKVMKVM", "kvm"}, {"XenVMMXenVMM", "xen"}, {"Microsoft Hv", "hyperv"}, {"VMwareVMware", "vmware"}}};
-  if (clock == StealClock::not_offered || hypervisor == "none") return "none";
-  if (clock == StealClock::unknown) return "unknown";
-  for (const auto& [signature, name] : k_clocks) {
-    if (hypervisor == signature) return std::string(name);
-  }
-  return "unknown";
-}
-
 /// What a capture that holds no counter shows of the moment, from either sample.
 ComparedRows gauges_of(const Snapshot& snapshot, std::string_view capture, const PairRules& rules) {
   const Reading none;
@@ -109,9 +98,25 @@ ComparedRows gauges_of(const Snapshot& snapshot, std::string_view capture, const
   return ComparedRows(std::move(rows));
 }
 
+/// The captures that the shell collectors do not write, of a snapshot that holds theirs alone.
+std::vector<std::string> not_written(const Snapshot& snapshot, const AnalysisOptions& options) {
+  const auto by_shell = [](const SampleCapture& file) { return file.origin == Origin::shell; };
+  const bool shell =
+      !snapshot.captures.empty() && std::all_of(snapshot.captures.begin(), snapshot.captures.end(), by_shell);
+  std::vector<std::string> captures;
+  for (const Legend& legend : options.known) {
+    const bool known = legend.capture == k_cpu_time || legend.capture == k_threads || legend.capture == k_kvm;
+    if (shell && !known) captures.push_back(legend.capture);
+  }
+  return captures;
+}
+
 class Analyser {
  public:
-  Analyser(const Snapshot& snapshot, const AnalysisOptions& options) : snapshot_(snapshot), options_(options) {}
+  Analyser(const Snapshot& snapshot, const AnalysisOptions& options) : snapshot_(snapshot), options_(options) {
+    analysis_.not_written = not_written(snapshot, options);
+    options_.not_asked.insert(analysis_.not_written.begin(), analysis_.not_written.end());
+  }
 
   Analysis run() {
     analysis_.snapshot = snapshot_.name;
@@ -121,7 +126,9 @@ class Analyser {
     analysis_.truncated = options_.truncated;
     analysis_.ticks_per_second = ticks_per_second(snapshot_);
     if (const SampleCapture* shape = snapshot_.find(k_shape, 1)) analysis_.shape = shape->reading.rows;
-    analysis_.steal_clock = clock_name(analysis_.shape_fact("hypervisor"), options_.steal_clock);
+    const SampleCapture* clock = snapshot_.find(k_steal_clock, 1);
+    analysis_.steal_clock =
+        steal_clock_of(clock == nullptr ? Reading() : clock->reading, analysis_.shape_fact("hypervisor"));
     if (options_.last_sample < 2) return std::move(analysis_);
 
     compare_cpu_time();
@@ -137,7 +144,8 @@ class Analyser {
   void compare_cpu_time() {
     const auto pair = take_pair(k_cpu_time);
     if (!pair) return;
-    CpuTimeFacts facts{analysis_.ticks_per_second, options_.steal_clock, container_view(snapshot_, pair->before)};
+    CpuTimeFacts facts{analysis_.ticks_per_second, analysis_.steal_clock.clock,
+                       container_view(snapshot_, pair->before)};
     analysis_.runner = cpu_time(compare(*pair, k_cpu_time), facts);
   }
 
@@ -176,7 +184,10 @@ class Analyser {
     for (const Legend& legend : options_.known) {
       const bool known = legend.capture == k_cpu_time || legend.capture == k_threads || legend.capture == k_kvm;
       if (known || legend.samples.size() < 2) continue;
-      if (const auto pair = take_pair(legend.capture)) compare(*pair, legend.capture);
+      const auto pair = take_pair(legend.capture);
+      if (!pair) continue;
+      const Difference rows = compare(*pair, legend.capture);
+      if (legend.capture == k_pressure) analysis_.pressure = pressure_of(rows);
     }
   }
 
@@ -202,7 +213,7 @@ class Analyser {
   }
 
   const Snapshot& snapshot_;
-  const AnalysisOptions& options_;
+  AnalysisOptions options_;
   Analysis analysis_;
   VcpuThreads vcpu_threads_;
   VcpuKvmMap vcpu_kvm_;  ///< KVM's statistics of each vCPU, before the nodes are known

@@ -11,6 +11,8 @@
 #include "collector/analyse/finding.hpp"
 #include "collector/analyse/interval.hpp"
 #include "collector/analyse/kvm_rates.hpp"
+#include "collector/analyse/pressure.hpp"
+#include "collector/analyse/steal_clock.hpp"
 #include "collector/analyse/vcpu_budget.hpp"
 #include "collector/report/report.hpp"
 
@@ -48,14 +50,6 @@ struct ComparedPair {
   ComparedRows rows = {};
 };
 
-/// Pressure stall information of the runner: the share of the window in which some task was stalled, 0 to 1.
-/// By the growth of "total", never the kernel's own averages.
-struct Pressure {
-  std::optional<double> cpu_some = std::nullopt;
-  std::optional<double> io_some = std::nullopt;
-  std::optional<double> memory_some = std::nullopt;
-};
-
 struct Analysis {
   std::string snapshot;
   int last_sample = 2;             ///< 1: nothing is compared yet
@@ -63,6 +57,8 @@ struct Analysis {
   std::vector<CaptureState> captures;
   std::vector<ComparedPair> pairs;
   std::vector<Shortfall> shortfalls;
+  std::vector<std::string>
+      not_written;  ///< captures that whoever wrote the report, the shell collectors, does not know
 
   std::optional<CpuTime> runner;  ///< absent where runner-kernel-cpu-time has no pair
   std::vector<NodeBudget> nodes;
@@ -72,9 +68,7 @@ struct Analysis {
   std::vector<Row> shape;  ///< facts of runner-shape, as its parser made them
 
   std::uint64_t ticks_per_second = 100;
-  /// By which clock the runner can see steal: "kvm", "xen", "hyperv", "vmware", "none" (there is none, or nobody
-  /// to steal), "unknown".
-  std::string steal_clock = "unknown";
+  StealClockFacts steal_clock;
   bool truncated = false;  ///< the report ends before its end
 
   std::vector<Finding> findings;  ///< the worst first
@@ -93,8 +87,7 @@ struct AnalysisOptions {
   std::set<std::string, std::less<>> not_asked = {};  ///< left out on purpose, so that nothing is missing
   int last_sample = 2;                                ///< 1 before the wait
   std::optional<bool> wait_passed = std::nullopt;     ///< how the bracketed command ended, where it is known
-  StealClock steal_clock = StealClock::unknown;
-  bool truncated = false;  ///< the report ends before its end
+  bool truncated = false;                             ///< the report ends before its end
 };
 
 /// Only captures of both samples that both hold data are compared; whatever falls short is said. Findings and

@@ -58,9 +58,9 @@ class NumberList {
     const auto add_one = [&](const char* what, const std::optional<double>& share) {
       add("runner", what, Unit::share, share, share.value_or(0) * relative);
     };
-    add_one("pressure cpu some", analysis_.pressure->cpu_some);
-    add_one("pressure io some", analysis_.pressure->io_some);
-    add_one("pressure memory some", analysis_.pressure->memory_some);
+    add_one("pressure cpu some", analysis_.pressure->cpu.some);
+    add_one("pressure io some", analysis_.pressure->io.some);
+    add_one("pressure memory some", analysis_.pressure->memory.some);
   }
 
   void add_node(const NodeBudget& node) {

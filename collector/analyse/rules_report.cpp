@@ -69,6 +69,15 @@ Findings of_shortfalls(const Analysis& analysis) {
   return findings;
 }
 
+/// One finding for all that a report of the shell collectors cannot hold.
+void add_not_written(const Analysis& analysis, Findings& findings) {
+  if (analysis.not_written.empty()) return;
+  std::vector<std::string> questions;
+  for (const std::string& capture : analysis.not_written) questions.push_back(question_of(capture));
+  findings.push_back(open_question(
+      "report", "the shell collectors write no " + join(analysis.not_written, ", ") + ": " + join(questions, "; ")));
+}
+
 bool falls_short(const Analysis& analysis, std::string_view capture) {
   return std::any_of(analysis.shortfalls.begin(), analysis.shortfalls.end(),
                      [&](const Shortfall& shortfall) { return shortfall.capture == capture; });
@@ -223,6 +232,7 @@ Findings find_incomplete(const Analysis& analysis) {
     const std::string name(k_kvm_capture);
     findings.push_back(open_question(name, name + " " + distance_words(kvm->interval) + ": what exits cost is open"));
   }
+  add_not_written(analysis, findings);
   return findings;
 }
 

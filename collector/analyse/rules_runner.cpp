@@ -39,7 +39,7 @@ std::string window_words(const Analysis& analysis) {
 
 /// One of the three resources of /proc/pressure.
 struct Resource {
-  std::optional<double> Pressure::*some;
+  ResourcePressure Pressure::*of;
   std::string_view scope;
   std::string name;
   Threshold from;
@@ -56,8 +56,9 @@ std::vector<Evidence> pressure_rows(const ComparedPair& pair, std::string_view s
 }
 
 Findings pressure(const Analysis& analysis, const Resource& resource) {
-  if (!analysis.pressure || !(*analysis.pressure.*resource.some)) return {};
-  const double share = *(*analysis.pressure.*resource.some);
+  const auto some = analysis.pressure ? (*analysis.pressure.*resource.of).some : std::nullopt;
+  if (!some) return {};
+  const double share = *some;
   const ComparedPair* pair = analysis.pair(k_pressure_capture);
   const bool judged = pair == nullptr || can_be_judged(pair->interval);
   if (!judged || !share_reaches(share, resource.from)) return {};
@@ -104,14 +105,13 @@ Findings find_steal_not_observable(const Analysis& analysis) {
   // A container's view says nothing of the runner at all: that is `incomplete`. Without a hypervisor there is
   // nobody to steal.
   const bool asked = time && time->container_view.empty() && time->steal == StealVerdict::not_observable;
-  const std::string hypervisor = analysis.shape_fact("hypervisor");
-  if (!asked || hypervisor == "none") return {};
+  if (!asked || analysis.steal_clock.nobody_to_steal) return {};
   Finding finding;
   finding.subject = k_runner;
   const bool read = time->runner && time->runner->at(CpuColumn::steal).delta_ticks;
   finding.says = std::string(read ? "steal did not climb" : "no steal column was read in both samples") +
-                 ", and nothing says that this machine could show it (hypervisor " +
-                 (hypervisor.empty() ? "not known" : escape(hypervisor)) + ")";
+                 ", and nothing says that this machine could show it";
+  if (!analysis.steal_clock.why.empty()) finding.says += ": " + analysis.steal_clock.why;
   finding.evidence = steal_rows(analysis, [](const ColumnTime&) { return false; });
   return {finding};
 }
@@ -138,15 +138,15 @@ Findings find_steal_unusable(const Analysis& analysis) {
 }
 
 Findings find_pressure_cpu(const Analysis& analysis) {
-  return pressure(analysis, {&Pressure::cpu_some, "cpu", "CPU", Threshold::pressure_cpu});
+  return pressure(analysis, {&Pressure::cpu, "cpu", "CPU", Threshold::pressure_cpu});
 }
 
 Findings find_pressure_io(const Analysis& analysis) {
-  return pressure(analysis, {&Pressure::io_some, "io", "I/O", Threshold::pressure_io});
+  return pressure(analysis, {&Pressure::io, "io", "I/O", Threshold::pressure_io});
 }
 
 Findings find_pressure_memory(const Analysis& analysis) {
-  return pressure(analysis, {&Pressure::memory_some, "memory", "memory", Threshold::pressure_memory});
+  return pressure(analysis, {&Pressure::memory, "memory", "memory", Threshold::pressure_memory});
 }
 
 }  // namespace cozy

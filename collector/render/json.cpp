@@ -55,7 +55,8 @@ JsonObject steal_json(const Analysis& analysis) {
   const CpuTime& time = *analysis.runner;
   JsonObject json;
   json.text("verdict", verdict_name(time.steal));
-  json.text("clock", analysis.steal_clock);
+  json.text("clock", analysis.steal_clock.name);
+  json.text("clock_why", analysis.steal_clock.why);
   if (time.runner) json.number("share", time.runner->share(CpuColumn::steal), k_share_steps);
   return json;
 }
@@ -78,9 +79,14 @@ void put_cpu_time(const Analysis& analysis, JsonObject& json) {
 
 JsonObject pressure_json(const Pressure& pressure) {
   JsonObject json;
-  json.number("cpu_some", pressure.cpu_some, k_share_steps);
-  json.number("io_some", pressure.io_some, k_share_steps);
-  json.number("memory_some", pressure.memory_some, k_share_steps);
+  const auto put = [&json](const std::string& name, const ResourcePressure& resource) {
+    json.number(name + "_some", resource.some, k_share_steps);
+    json.number(name + "_full", resource.full, k_share_steps);
+    json.text(name + "_avg10", escape(resource.avg10));
+  };
+  put("cpu", pressure.cpu);
+  put("io", pressure.io);
+  put("memory", pressure.memory);
   return json;
 }
 

@@ -64,7 +64,8 @@ void add_runner(const Analysis& analysis, Page& page) {
     const std::string sets = cpu_sets_text(time);
     if (!sets.empty()) page.paragraph(sentence("CPUs" + sets));
   }
-  if (analysis.pressure) page.paragraph(sentence(pressure_sentence(*analysis.pressure)));
+  if (analysis.pressure)
+    page.paragraph(sentence(pressure_sentence(*analysis.pressure) + pressure_averages(*analysis.pressure)));
 }
 
 void add_nodes(const Analysis& analysis, Page& page) {

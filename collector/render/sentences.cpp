@@ -10,23 +10,27 @@ namespace cozy {
 
 namespace {
 
+constexpr double k_least_share = 0.0005;  // below it stands 0.0 %
+
 /// "user 61.0%", "iowait went back", "steal absent". Columns that few machines use are left out at 0.0 %.
 std::string column_text(const CpuRow& row, CpuColumn column, bool always) {
   const std::string name(column_name(column));
   const ColumnTime& time = row.at(column);
   const auto share = row.share(column);
   if (share) {
-    if (!always && *share < 0.0005 && !time.fell) return {};
+    if (!always && *share < k_least_share && !time.fell) return {};
     return " " + name + " " + percent(*share) + (time.fell ? " (went back on a CPU, counted as 0 there)" : "");
   }
   if (time.fell) return " " + name + " went back";
   return always || time.before || time.after ? " " + name + " absent" : std::string();
 }
 
-std::string steal_text(const CpuTime& time) {
+std::string steal_text(const CpuTime& time, const StealClockFacts& clock) {
   const ColumnTime& steal = time.runner->at(CpuColumn::steal);
   if (time.steal != StealVerdict::unusable) {
-    return column_text(*time.runner, CpuColumn::steal, true) + " (" + std::string(verdict_name(time.steal)) + ")";
+    const bool natural = time.steal == StealVerdict::not_observable && clock.nobody_to_steal;
+    return column_text(*time.runner, CpuColumn::steal, true) + " (" + std::string(verdict_name(time.steal)) +
+           (natural ? ": " + clock.why : "") + ")";
   }
   std::string text = " steal unusable";
   if (steal.before && steal.after) {
@@ -91,7 +95,7 @@ std::string runner_sentence(const Analysis& analysis) {
   line += column_text(row, CpuColumn::nice, false) + column_text(row, CpuColumn::system, true);
   line += column_text(row, CpuColumn::idle, true) + column_text(row, CpuColumn::iowait, true);
   line += column_text(row, CpuColumn::irq, false) + column_text(row, CpuColumn::softirq, false);
-  line += steal_text(time) + cpu_sets_text(time);
+  line += steal_text(time, analysis.steal_clock) + cpu_sets_text(time);
   if (time.partial) line += "; partial";
   return line;
 }
@@ -136,13 +140,25 @@ std::string node_remarks(const NodeBudget& node, bool partial) {
 
 std::string pressure_sentence(const Pressure& pressure) {
   std::string line = "pressure, some task stalled:";
-  const auto add = [&line](std::string_view name, const std::optional<double>& some) {
-    line += " " + std::string(name) + " " + (some ? percent(*some) : "absent");
+  const auto add = [&](std::string_view name, const ResourcePressure& resource) {
+    line += " " + std::string(name) + " " + (resource.some ? percent(*resource.some) : "absent");
+    if (resource.full.value_or(0) >= k_least_share) line += " (all tasks " + percent(*resource.full) + ")";
   };
-  add("cpu", pressure.cpu_some);
-  add("io", pressure.io_some);
-  add("memory", pressure.memory_some);
+  add("cpu", pressure.cpu);
+  add("io", pressure.io);
+  add("memory", pressure.memory);
   return line;
+}
+
+std::string pressure_averages(const Pressure& pressure) {
+  std::string averages;
+  const auto add = [&](std::string_view name, const ResourcePressure& resource) {
+    if (!resource.avg10.empty()) averages += " " + std::string(name) + " " + neutral(resource.avg10) + "%";
+  };
+  add("cpu", pressure.cpu);
+  add("io", pressure.io);
+  add("memory", pressure.memory);
+  return averages.empty() ? averages : "; the kernel's avg10 at sample 2, which is not of the window:" + averages;
 }
 
 namespace {

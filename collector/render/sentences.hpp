@@ -19,6 +19,8 @@ std::string node_remarks(const NodeBudget& node, bool partial);
 std::string cpu_sets_text(const CpuTime& time);
 
 std::string pressure_sentence(const Pressure& pressure);
+/// The kernel's own averages, to stand behind it; empty where there are none.
+std::string pressure_averages(const Pressure& pressure);
 
 /// The VMs together, and whether it is known which of them is which node.
 std::string kvm_sentence(const Analysis& analysis);

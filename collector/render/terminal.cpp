@@ -232,7 +232,8 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Screen
   screen.labelled("window", window_text(analysis), k_label);
   screen.labelled("runner", without_first_word(runner_sentence(analysis)), k_label);
   if (analysis.pressure) {
-    screen.labelled("pressure", without_first_word(pressure_sentence(*analysis.pressure)), k_label);
+    const std::string words = pressure_sentence(*analysis.pressure) + pressure_averages(*analysis.pressure);
+    screen.labelled("pressure", without_first_word(words), k_label);
   }
   screen.labelled("kvm", without_first_word(kvm_sentence(analysis)), k_label);
   for (const std::string& canary : canary_sentences(report.canaries_of(analysis))) {

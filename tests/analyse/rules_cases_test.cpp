@@ -31,14 +31,12 @@ void add(Snapshot& snapshot, const std::string& name, int sample, const std::str
 
 /// The two readings of /proc/stat of a case, and nothing else.
 Analysis of_stat(const std::string& id, const std::string& before, const std::string& after,
-                 StealClock clock = StealClock::unknown, const std::string& shape = "") {
+                 const std::string& clock = "") {
   Snapshot snapshot{"kubernetes", {}};
   add(snapshot, "runner-kernel-cpu-time", 1, cases::file(id, before), cases::first_read());
   add(snapshot, "runner-kernel-cpu-time", 2, cases::file(id, after), cases::second_read(id));
-  if (!shape.empty()) add(snapshot, "runner-shape", 1, shape, cases::first_read());
-  AnalysisOptions options;
-  options.steal_clock = clock;
-  return analyse(snapshot, options);
+  if (!clock.empty()) add(snapshot, "runner-steal-clock", 1, clock, cases::first_read());
+  return analyse(snapshot);
 }
 
 Analysis of_stat(const std::string& id) { return of_stat(id, "before.txt", "after.txt"); }
@@ -133,18 +131,23 @@ TEST_CASE("findings: a vCPU that ran all the time and hardly left the guest") {
 }
 
 TEST_CASE("findings: pressure of the window, not the kernel's average") {
-  const auto total = [](const std::string& name) {
-    const std::string text = cases::file("G05", name);
-    return std::stod(std::string(*between(text, "some avg10=", "\n"))
-                         .substr(std::string("0.00 avg60=0.00 avg300=0.00 total=").size()));
-  };
-  Analysis analysis = analysis_of({node("srv1", {0.5, 0.02, 0.4})});
-  const double share = (total("after.txt") - total("before.txt")) / 1e6 / cases::wall_seconds("G05");
-  analysis.pressure = Pressure{share, std::nullopt, std::nullopt};
-  analysis = judged(analysis);
-  CHECK(ids(analysis) == Ids{"pressure-cpu"});
+  Snapshot snapshot{"kubernetes", {}};
+  const std::string header = "[/proc/pressure/cpu]\n";
+  add(snapshot, "runner-pressure", 1, header + cases::file("G05", "before.txt"), cases::first_read());
+  add(snapshot, "runner-pressure", 2, header + cases::file("G05", "after.txt"), cases::second_read("G05"));
+  const Analysis analysis = analyse(snapshot);
+  REQUIRE(analysis.pressure);
+  CHECK(analysis.pressure->cpu.some == 0.4);
+  CHECK(analysis.pressure->cpu.full == 0.0);
+  CHECK(analysis.pressure->cpu.avg10 == "3.21");
+  CHECK_FALSE(analysis.pressure->io.some);
+  REQUIRE(all(analysis, "pressure-cpu").size() == 1);
   CHECK(contains(said(analysis, "pressure-cpu"), "40 %"));
   CHECK_FALSE(contains(said(analysis, "pressure-cpu"), "3.2"));
+  const std::vector<Evidence> evidence = all(analysis, "pressure-cpu")[0].evidence;
+  REQUIRE(evidence.size() == 1);
+  CHECK(evidence[0].field == "some.total_usec");
+  CHECK(evidence[0].after == Value(std::uint64_t{5'000'000}));
 }
 
 TEST_CASE("findings: steal") {
@@ -188,19 +191,30 @@ TEST_CASE("findings: steal") {
     CHECK(all(analysis, "steal-unusable").at(0).evidence.at(0).after == Value(std::uint64_t{400}));
   }
   SECTION("a zero is worth what its clock is") {
-    const std::string vmware = "hypervisor: VMwareVMware\n";
-    const Analysis a = of_stat("S19", "before.txt", "after.txt", StealClock::unknown, vmware);
+    const std::string vmware = "hypervisor-bit: yes\nhypervisor: VMwareVMware\nno-steal-acc: no\n";
+    const Analysis a = of_stat("S19", "before.txt", "after.txt", vmware);
     CHECK(found(a) == Ids{"steal-not-observable"});
     CHECK(contains(said(a, "steal-not-observable"), "VMwareVMware"));
-    CHECK(a.steal_clock == "unknown");
-    CHECK(found(of_stat("S19", "before-b.txt", "after-b.txt", StealClock::unknown, vmware)).empty());
-    const std::string kvm = "hypervisor: KVMKVMKVM\n";
-    const Analysis c = of_stat("S19", "before.txt", "after.txt", StealClock::offered, kvm);
+    CHECK(a.steal_clock.name == "unknown");
+    CHECK(found(of_stat("S19", "before-b.txt", "after-b.txt", vmware)).empty());
+    const std::string kvm =
+        "hypervisor-bit: yes\nhypervisor: KVMKVMKVM\nkvm-features: 0x01007efb\nkvm-steal-clock: yes\n";
+    const Analysis c = of_stat("S19", "before.txt", "after.txt", kvm + "no-steal-acc: no\n");
     CHECK(found(c).empty());
-    CHECK(c.steal_clock == "kvm");
-    const Analysis d = of_stat("S19", "before.txt", "after.txt", StealClock::not_offered, kvm);
+    CHECK(c.steal_clock.name == "kvm");
+    const Analysis d = of_stat("S19", "before.txt", "after.txt", kvm + "no-steal-acc: yes\n");
     CHECK(found(d) == Ids{"steal-not-observable"});
-    CHECK(d.steal_clock == "none");
+    CHECK(contains(said(d, "steal-not-observable"), "no-steal-acc"));
+    const std::string clear =
+        "hypervisor: KVMKVMKVM\nkvm-features: 0x01007edb\nkvm-steal-clock: no\nno-steal-acc: no\n";
+    const Analysis e = of_stat("S19", "before.txt", "after.txt", clear);
+    CHECK(found(e) == Ids{"steal-not-observable"});
+    CHECK(contains(said(e, "steal-not-observable"), "0x01007edb"));
+    CHECK(e.steal_clock.name == "none");
+    const Analysis bare = of_stat("S19", "before.txt", "after.txt", "hypervisor-bit: no\nhypervisor: none\n");
+    CHECK(found(bare).empty());
+    CHECK(bare.steal_clock.nobody_to_steal);
+    CHECK(d.steal_clock.name == "none");
   }
 }
 

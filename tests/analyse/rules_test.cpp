@@ -98,7 +98,7 @@ TEST_CASE("rules: steal") {
   SECTION("not observable is no clean bill") {
     analysis.runner = runner(4000, 0, StealVerdict::not_observable);
     CHECK(ids_of(analysis) == Ids{"steal-not-observable"});
-    analysis.shape = {{"machine", "hypervisor", std::string("none"), Kind::instant}};
+    analysis.steal_clock.nobody_to_steal = true;
     CHECK(ids_of(analysis) == Ids{"nothing-unusual"});  // nobody to steal
   }
   SECTION("unusable") {
@@ -218,9 +218,9 @@ TEST_CASE("rules: pressure is judged by the window's own share") {
   Analysis analysis = analysis_of({calm("srv1")});
   analysis.pressure = Pressure{};
   CHECK(ids_of(analysis) == Ids{"nothing-unusual"});
-  analysis.pressure = Pressure{0.4, 0.2, 0.1};
+  analysis.pressure = Pressure{{0.4, {}, {}}, {0.2, {}, {}}, {0.1, {}, {}}};
   CHECK(ids_of(analysis) == Ids{"pressure-cpu", "pressure-io", "pressure-memory"});
-  analysis.pressure = Pressure{0.39, 0.19, 0.09};
+  analysis.pressure = Pressure{{0.39, {}, {}}, {0.19, {}, {}}, {0.09, {}, {}}};
   CHECK(ids_of(analysis) == Ids{"nothing-unusual"});
 }
 

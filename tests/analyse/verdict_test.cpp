@@ -26,7 +26,7 @@ TEST_CASE("verdict: the layer that took the time, with the number that says so")
     CHECK(verdict(analysis).starts_with("the machine under the runner held it back: steal took 40 %"));
   }
   SECTION("a warning before any notice, whatever the notice weighs") {
-    analysis.pressure = Pressure{0.9, std::nullopt, std::nullopt};
+    analysis.pressure = Pressure{{0.9, {}, {}}, {}, {}};
     CHECK(verdict(analysis).starts_with("the sandbox nodes waited for CPU"));
   }
   SECTION("an open question does not hide a layer that was found") {

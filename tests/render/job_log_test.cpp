@@ -84,11 +84,11 @@ TEST_CASE("job log: the verdict is the first line, and every finding has one") {
   analysis.verdict = "the sandbox nodes waited for CPU";
   analysis.findings = {{"node-waited", Level::warning, "srv1", "srv1 waited\\x0a::error::", {}, "", 0.5},
                        {"incomplete", Level::notice, "", "a question is open", {}, "", 0}};
-  analysis.pressure = Pressure{0.43, std::nullopt, 0.0};
+  analysis.pressure = Pressure{{0.43, 0.2, "3.21"}, {}, {0.0, {}, {}}};
   const auto lines = job_log(analysis);
   REQUIRE(lines.size() == 8);
   CHECK(lines[0] == "cozybracket: verdict: the sandbox nodes waited for CPU");
-  CHECK(lines[3] == "cozybracket: pressure, some task stalled: cpu 43.0% io absent memory 0.0%");
+  CHECK(lines[3] == "cozybracket: pressure, some task stalled: cpu 43.0% (all tasks 20.0%) io absent memory 0.0%");
   CHECK(lines[6] == "cozybracket: finding node-waited: srv1 waited\\x0a:\\x3aerror::");
   CHECK(lines[7] == "cozybracket: finding incomplete: a question is open");
   analysis.findings.assign(1000, analysis.findings.front());

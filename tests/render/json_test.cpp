@@ -178,10 +178,11 @@ TEST_CASE("json: cgroup, pressure and vCPU statistics, where they were read", "[
                      {{"exits", 28.5}, {"exits", 99.0}},
                      {{"blocking", std::nullopt, Value(std::uint64_t{1})}}};
   Analysis analysis = hand_made::analysis_of({node});
-  analysis.pressure = Pressure{0.43, std::nullopt, 0.0};
+  analysis.pressure = Pressure{{0.43, {}, "3.21"}, {}, {0.0, 0.0, {}}};
   analysis.shape = {{"machine", "kernel-release", Value("6.8"), Kind::instant}};
   const Json json = checked(rendered::report_of(analysis));
-  CHECK(json["snapshots"][0]["runner"]["pressure"] == Json{{"cpu_some", 0.43}, {"memory_some", 0.0}});
+  CHECK(json["snapshots"][0]["runner"]["pressure"] ==
+        Json{{"cpu_some", 0.43}, {"cpu_avg10", "3.21"}, {"memory_some", 0.0}, {"memory_full", 0.0}});
   CHECK(json["snapshots"][0]["runner"]["shape"] == Json{{"kernel-release", "6.8"}});
   const Json said = first_node(json);
   CHECK(said["cgroup"]["throttled_seconds"] == 3.98);
