@@ -73,14 +73,13 @@ Kind kind_of_type(std::uint32_t type) {
 }
 
 /// "kvm-22061/vcpu-0"
-bool parse_id(std::string_view id, KvmStatistics& statistics) {
-  const auto rest = after_prefix(id, "kvm-");
+bool parse_vcpu_id(KvmStatistics& statistics) {
+  const std::string_view id = statistics.id;
   const std::size_t slash = id.find("/vcpu-");
-  if (!rest || slash == std::string_view::npos) return false;
+  if (!id.starts_with("kvm-") || slash == std::string_view::npos) return false;
   const auto tid = parse_u64(id.substr(4, slash - 4));
   const auto vcpu = parse_u64(id.substr(slash + 6));
   if (!tid || !vcpu) return false;
-  statistics.id = id;
   statistics.tid = *tid;
   statistics.vcpu = *vcpu;
   return true;
@@ -112,10 +111,11 @@ void parse_description(std::string_view bytes, const Header& header, std::uint64
   statistics.statistics.push_back(std::move(statistic));
 }
 
+Error refuse(std::string reason) { return Error{"KVM statistics", std::move(reason), 0}; }
+
 }  // namespace
 
-Result<KvmStatistics> parse_kvm_statistics(std::string_view bytes) {
-  const auto refuse = [](std::string reason) { return Error{"KVM statistics", std::move(reason), 0}; };
+Result<KvmStatistics> parse_kvm_table(std::string_view bytes) {
   if (bytes.size() < k_header_bytes)
     return refuse("they are " + std::to_string(bytes.size()) + " bytes, less than their header");
   const Header header{number_at<std::uint32_t>(bytes, 0),  number_at<std::uint32_t>(bytes, 4),
@@ -133,12 +133,17 @@ Result<KvmStatistics> parse_kvm_statistics(std::string_view bytes) {
     return refuse("their descriptions lie outside the bytes that came");
   }
   KvmStatistics statistics;
-  const std::string_view id = text_in(bytes.substr(header.id_offset, header.name_size));
-  if (!parse_id(id, statistics)) return refuse("their id \"" + escape(id.substr(0, 64)) + "\" is no vCPU's");
+  statistics.id = text_in(bytes.substr(header.id_offset, header.name_size));
   for (std::uint64_t i = 0; i < header.count; ++i) {
     parse_description(bytes, header, header.description_offset + stride * i, statistics);
   }
   return statistics;
+}
+
+Result<KvmStatistics> parse_kvm_statistics(std::string_view bytes) {
+  auto statistics = parse_kvm_table(bytes);
+  if (!statistics || parse_vcpu_id(*statistics)) return statistics;
+  return refuse("their id \"" + escape(std::string_view(statistics->id).substr(0, 64)) + "\" is no vCPU's");
 }
 
 }  // namespace cozy

@@ -25,15 +25,19 @@ struct KvmStatistic {
 };
 
 struct KvmStatistics {
-  std::string id;          ///< "kvm-22061/vcpu-0"
+  std::string id;          ///< "kvm-22061/vcpu-0"; as the kernel wrote it
   std::uint64_t tid = 0;   ///< of the thread that made the vCPU, in the initial PID namespace
   std::uint64_t vcpu = 0;  ///< the vCPU's number
   std::vector<KvmStatistic> statistics;
   std::vector<std::string> left_out;  ///< "NAME: reason" of those whose description or value is not to be had
 };
 
-/// Parses the bytes of a vCPU's descriptor. Every offset is held against the bytes that came; a file whose
-/// header, id or table of descriptions does not fit them is refused, a value that does not is left out.
+/// Parses the bytes of any descriptor, of a VM or a vCPU; tid and vcpu are left at 0. Every offset is held against the
+/// bytes that came; a file whose header, id or table of descriptions does not fit them is refused, a value that does
+/// not is left out.
+Result<KvmStatistics> parse_kvm_table(std::string_view bytes);
+
+/// Parses those of a vCPU. Refused as well when the id is not a vCPU's.
 Result<KvmStatistics> parse_kvm_statistics(std::string_view bytes);
 
 }  // namespace cozy

@@ -104,7 +104,8 @@ int FileCalls::list(const std::string& path, std::size_t most, bool modes, std::
     const bool look = modes || entry->d_type == DT_UNKNOWN;  // some file systems keep no types in directories
     const bool looked = look && ::fstatat(::dirfd(directory), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
     entries.push_back({std::string(name), entry->d_type == DT_DIR || (looked && S_ISDIR(facts.st_mode)),
-                       static_cast<unsigned>(facts.st_mode & 07777U)});
+                       static_cast<unsigned>(facts.st_mode & 07777U),
+                       looked ? bounded_ns(facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec) : 0});
     errno = 0;
   }
   const int code = errno;
@@ -169,6 +170,12 @@ Result<std::string> read_symlink(FileCalls& calls, const std::string& path) {
   const ssize_t length = calls.read_link(path, buffer.data(), buffer.size());
   if (length < 0) return failed(path, errno);
   return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+Result<std::array<std::string, 2>> read_own_vm_statistics(FileCalls& calls, const std::string& device) {
+  std::array<std::string, 2> tables;
+  if (calls.own_vm_statistics(device, tables) != 0) return failed(device, errno);
+  return tables;
 }
 
 Result<FileText> read_borrowed(FileCalls& calls, std::uint64_t pid, int descriptor, const std::string& link,

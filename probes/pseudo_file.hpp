@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +16,8 @@ namespace cozy {
 struct DirectoryEntry {
   std::string name;
   bool directory = false;
-  unsigned mode = 0;  ///< permission bits, where the listing was asked for them
+  unsigned mode = 0;          ///< permission bits, where the listing was asked for them
+  std::int64_t mtime_ns = 0;  ///< modification time, epoch, where the listing was asked for modes
 };
 
 /// The system calls that a read needs, in one place, so that a test can make one of them fail on one
@@ -38,6 +40,10 @@ class FileCalls {
   /// A descriptor of our own for another process's: pidfd_open(2), pidfd_getfd(2). Needs the right to trace it.
   virtual int borrow(std::uint64_t pid, int descriptor);
   virtual ssize_t read_at(int descriptor, void* buffer, std::size_t size, std::int64_t offset);
+
+  /// The statistics of a VM and of its one vCPU, made at `device` (/dev/kvm) for this alone and gone at the
+  /// return: what KVM says that they are. kvm_own_vm.hpp
+  virtual int own_vm_statistics(const std::string& device, std::array<std::string, 2>& tables);
 
   /// The kernel's own.
   static FileCalls& system();
@@ -66,6 +72,9 @@ Result<std::vector<DirectoryEntry>> list_directory(FileCalls& calls, const std::
 
 /// Where a symbolic link points.
 Result<std::string> read_symlink(FileCalls& calls, const std::string& path);
+
+/// FileCalls::own_vm_statistics, with the reason where it failed.
+Result<std::array<std::string, 2>> read_own_vm_statistics(FileCalls& calls, const std::string& device);
 
 /// Another process's open descriptor, read whole from its start. The offset that both share stays where it is,
 /// and the borrowed descriptor is closed at once: it keeps alive what it belongs to. Refused when it is no

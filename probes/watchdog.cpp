@@ -61,6 +61,9 @@ Watchdog::Answer take(FileCalls& calls, const Watchdog::Request& request) {
     case Watchdog::What::symlink:
       keep(read_symlink(calls, request.path), answer.target);
       break;
+    case Watchdog::What::own_vm_statistics:
+      keep(read_own_vm_statistics(calls, request.path), answer.tables);
+      break;
     case Watchdog::What::borrowed:
       keep(read_borrowed(calls, request.pid, request.descriptor, request.path, request.cap), answer.file);
       break;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,7 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  enum class What { record, stream, listing, listing_with_modes, symlink, borrowed };
+  enum class What { record, stream, listing, listing_with_modes, symlink, borrowed, own_vm_statistics };
 
   struct Request {
     std::string path;
@@ -49,6 +50,7 @@ class Watchdog {
     FileText file;
     std::vector<DirectoryEntry> entries;
     std::string target;
+    std::array<std::string, 2> tables;  ///< own_vm_statistics: of the VM, of its vCPU
     Error error;
 
     [[nodiscard]] bool ok() const { return state == State::read; }

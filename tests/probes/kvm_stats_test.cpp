@@ -8,6 +8,7 @@
 
 #include "probes/probe.hpp"
 #include "tests/catch.hpp"
+#include "tests/probes/kvm_tables.hpp"
 #include "tests/probes/support.hpp"
 
 using namespace cozy;
@@ -126,6 +127,51 @@ TEST_CASE("KVM statistics: odd headers and descriptions") {
   const auto no_name = parse_kvm_statistics(wild);
   REQUIRE(no_name.ok());
   CHECK(mentions(no_name->left_out, "is no name"));
+}
+
+TEST_CASE("KVM statistics: sizes of another kernel are taken from the header") {
+  const std::vector<TableEntry> entries{
+      {"exits", 0, {1250000}}, {"halt_wait_ns", 0x20, {77}, -9}, {"halt_wait_hist", 0x24, {1, 2, 3}}};
+  for (const TableLayout layout :
+       {TableLayout{48, 0}, TableLayout{16, 0}, TableLayout{33, 7}, TableLayout{1024, 4096}}) {
+    CAPTURE(layout.name_size, layout.gap);
+    const auto read = parse_kvm_statistics(kvm_table("kvm-7/vcpu-3", entries, layout));
+    REQUIRE(read.ok());
+    CHECK(read->tid == 7);
+    CHECK(read->vcpu == 3);
+    REQUIRE(read->statistics.size() == 3);
+    CHECK(find(*read, "exits")->values == std::vector<std::uint64_t>{1250000});
+    CHECK(find(*read, "halt_wait_ns")->exponent == -9);
+    CHECK(find(*read, "halt_wait_hist")->values == std::vector<std::uint64_t>{1, 2, 3});
+    CHECK(read->left_out.empty());
+  }
+  CHECK_FALSE(parse_kvm_statistics(kvm_table("kvm-7/vcpu-3", entries, {1025, 0})).ok());
+}
+
+TEST_CASE("KVM statistics: cut at any byte, what is whole is whole and the rest is left out or refused") {
+  const std::string good = kvm_table("kvm-7/vcpu-3", {{"exits", 0, {11}}, {"halt_exits", 0, {22}}});
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    const auto read = parse_kvm_statistics(good.substr(0, size));
+    CAPTURE(size);
+    if (!read) continue;
+    CHECK(size >= good.size() - 16);  // no table of descriptions is believed that did not come whole
+    CHECK((find(*read, "exits") != nullptr) == (size >= good.size() - 8));
+    CHECK(find(*read, "halt_exits") == nullptr);
+    CHECK(mentions(read->left_out, "halt_exits: its value lies outside"));
+  }
+}
+
+TEST_CASE("KVM statistics: ids, and the table of a VM") {
+  for (const char* id : {"kvm-7", "kvm-/vcpu-1", "kvm-7/vcpu-", "kvm-7/vcpu-x", "7/vcpu-1", "vcpu-1", "", "kvm-7/cpu-1",
+                         "kvm-7/vcpu--1", "kvm-18446744073709551616/vcpu-1", "kvm-7/vcpu-1 "}) {
+    CAPTURE(id);
+    CHECK_FALSE(parse_kvm_statistics(kvm_table(id, {{"exits", 0, {1}}})).ok());
+  }
+  const auto vm = parse_kvm_table(kvm_table("kvm-7", {{"remote_tlb_flush", 0, {1}}, {"max_mmu_rmap_size", 2, {9}}}));
+  REQUIRE(vm.ok());
+  CHECK(vm->id == "kvm-7");
+  CHECK(find(*vm, "max_mmu_rmap_size")->kind == Kind::peak);
+  CHECK_FALSE(parse_kvm_table("kvm").ok());
 }
 
 TEST_CASE("KVM statistics: hostile bytes neither crash nor read outside", "[hostile]") {
