@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "reading.hpp"
@@ -10,6 +11,7 @@ namespace cozy {
 namespace {
 
 constexpr std::size_t k_most_values = 262144;
+constexpr std::size_t k_most_kinds = 8192;
 
 /// A debugfs file of mode 0444 is an instant value (KVM_STATS_TYPE_INSTANT, virt/kvm/kvm_main.c); one of
 /// mode 0644 is a counter or a peak, which the legend tells apart by name. *_hist is one integer of a
@@ -56,6 +58,13 @@ class KvmLines {
       reading_.add("kernel", "lockdown", std::string(mode->substr(0, mode->rfind(']'))), Kind::instant);
     } else if (line.starts_with("[lockdown: ")) {
       reading_.counters_refused = true;
+    } else if (const auto by = after_prefix(line, "[kinds by ")) {
+      kinds_by(*by);
+    } else if (const auto kind = after_prefix(line, "[kind] ")) {
+      kernel_kind(*kind);
+    } else if (line.ends_with(" left while it was read]")) {
+      add_words(reading_.partial,
+                std::string(line.substr(1, line.size() - 2)) + "; what else was read is whole and may be paired");
     } else if (line.ends_with(" left during the walk]")) {
       add_words(reading_.notes, std::string(line.substr(1, line.size() - 2)));
     } else if (line.starts_with("[vm ") && line.ends_with(']') && line.find(" is ") != std::string_view::npos) {
@@ -68,6 +77,7 @@ class KvmLines {
   }
 
   void finish() {
+    give_kinds();
     if (any_vcpu_) settle_sources();
     if (no_vm_ && any_ && !any_vm_ && !any_vcpu_) reading_.notes.emplace_back("KVM is loaded and no VM is alive");
     if (!any_ && reading_.finding.empty() && reading_.unavailable.empty()) {
@@ -101,8 +111,34 @@ class KvmLines {
     const std::size_t is = line.find(" is ");
     const std::string scope(line.substr(1, is - 1));
     const std::string_view node = line.substr(is + 4);
+    if (node.starts_with("anonymous; ")) return;
     if (!seen_.insert(scope + "\nnode").second) return;
     reading_.add(scope, "node", std::string(node.substr(0, node.find_first_of(";]"))), Kind::instant);
+  }
+
+  /// [kinds by descriptors: 16 of a VM and 47 of a vCPU, ...]
+  void kinds_by(std::string_view words) {
+    if (!seen_.insert("kernel\nkinds").second) return;
+    reading_.add("kernel", "kinds", std::string(words.substr(0, words.find_first_of(":]"))), Kind::instant);
+  }
+
+  /// [kind] halt_wait_ns cumulative seconds 10^-9
+  void kernel_kind(std::string_view line) {
+    const auto words = split_words(line);
+    if (words.size() != 4 || kinds_.size() == k_most_kinds) return;
+    const Kind kind = kind_of_name(words[1]).value_or(Kind::histogram);  // of another type nothing is subtracted
+    const auto known = kinds_.emplace(words[0], kind).first;
+    if (known->second != kind) known->second = Kind::unknown;  // a VM and a vCPU use the name for two things
+  }
+
+  /// The kernel's own word on a file of debugfs is worth more than the file's mode.
+  void give_kinds() {
+    if (kinds_.empty()) return;
+    for (Row& row : reading_.rows) {
+      if (row.scope != "global" && !row.scope.starts_with("vm ")) continue;
+      const auto known = kinds_.find(row.field);
+      if (known != kinds_.end() && known->second != Kind::unknown) row.kind = known->second;
+    }
   }
 
   /// The vCPUs' own statistics are data by themselves: what debugfs lacks is said beside them.
@@ -193,7 +229,8 @@ class KvmLines {
   bool any_vm_ = false;
   bool any_vcpu_ = false;
   std::unordered_set<std::string> vcpus_;
-  bool no_vm_ = false;  ///< the walk was whole and met no VM
+  std::unordered_map<std::string, Kind> kinds_;  ///< of debugfs's files, by KVM's own descriptors
+  bool no_vm_ = false;                           ///< the walk was whole and met no VM
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "kernel_mount.hpp"
+#include "kvm_kinds.hpp"
+#include "kvm_own_vm.hpp"
 #include "probe.hpp"
 #include "text.hpp"
 #include "vcpu_statistics.hpp"
@@ -90,13 +92,15 @@ class KvmWalk {
     if (!top.ok()) return sink_.not_read("kvm", top);
     read_directory(kvm, "global", top, kernel_wide_);
     for (const DirectoryEntry& entry : top.entries) {
-      if (entry.directory) walk_vm(kvm + "/" + entry.name, "vm " + escape(entry.name));
+      if (entry.directory) walk_vm(kvm + "/" + entry.name, entry);
     }
+    write_owners();
     if (kernel_wide_ + per_vm_ + not_opened_ + failed_ == 0)
       sink_.line("NO-COUNTER-FILES: the kvm directory holds not one counter");
     sink_.line("[counters read: " + std::to_string(kernel_wide_) + " kernel-wide and " + std::to_string(per_vm_) +
                " per-VM, across " + std::to_string(vms_) + " per-VM director(ies); " +
                std::to_string(skipped_ + not_opened_) + " file(s) skipped]");
+    write_kvm_kinds(context_, counters_of_vms_, sink_);
     if (not_opened_ > 0) {
       sink_.line("[lockdown: " + std::to_string(not_opened_) + " counter files were not opened or were refused; mode " +
                  lockdown_.words + "]");
@@ -115,14 +119,17 @@ class KvmWalk {
     return context_.watchdog.read({path, What::listing_with_modes, k_most_entries});
   }
 
-  void walk_vm(const std::string& path, const std::string& scope) {
+  void walk_vm(const std::string& path, const DirectoryEntry& directory) {
+    const std::string scope = "vm " + escape(directory.name);
     const Answer listing = list(path);
     if (listing.vanished()) {
       sink_.line("[" + scope + " left during the walk]");
       return;
     }
+    if (is_no_guest(directory, listing, scope)) return;
     ++vms_;
     if (!listing.ok()) return not_listed(scope, listing);
+    directories_.push_back({directory.name, directory.mtime_ns, {}});
     read_directory(path, scope, listing, per_vm_);
     for (const DirectoryEntry& entry : listing.entries) {
       if (!entry.directory || !entry.name.starts_with("vcpu")) continue;
@@ -132,11 +139,38 @@ class KvmWalk {
       if (files.ok())
         read_directory(vcpu, vcpu_scope, files, per_vm_);
       else if (files.vanished())
-        sink_.line("[" + vcpu_scope + " left during the walk]");
+        sink_.line("[" + vcpu_scope + " left while it was read]");
       else
         not_listed(vcpu_scope, files);
     }
     sink_.flush();
+  }
+
+  /// A VM that another collector has made to ask for kinds, and one that is being made and has run nothing.
+  bool is_no_guest(const DirectoryEntry& directory, const Answer& listing, const std::string& scope) {
+    std::vector<std::string_view> vcpus;
+    for (const DirectoryEntry& entry : listing.entries) {
+      if (entry.directory && entry.name.starts_with("vcpu")) vcpus.push_back(entry.name);
+    }
+    if (vcpus.size() == 1 && vcpus.front() == k_own_vm_vcpu_directory) {
+      sink_.line("[" + scope + " left out: made by a collector, without a guest]");
+      return true;
+    }
+    const bool young = context_.root.is_machine() && now().epoch_ns - directory.mtime_ns < k_ns_per_second;
+    if (!listing.ok() || !vcpus.empty() || !young) return false;
+    sink_.line("[" + scope + " left out: it is being made and has no vCPU]");
+    return true;
+  }
+
+  void write_owners() {
+    const std::vector<VmOwner> owners = find_vm_owners(directories_, vcpus_.owners);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      const std::string scope = "vm " + escape(directories_[i].name);
+      if (owners[i].owner.empty())
+        sink_.line("[" + scope + " is anonymous; no evidence decides]");
+      else
+        sink_.line("[" + scope + " is " + owners[i].owner + "; evidence: " + join(owners[i].evidence, ", ") + "]");
+    }
   }
 
   void not_listed(const std::string& scope, const Answer& listing) {
@@ -176,7 +210,7 @@ class KvmWalk {
       else
         write_value(path, scope, *file, answer, count);
     }
-    if (left) sink_.line("[" + scope + " left during the walk]");
+    if (left) sink_.line("[" + scope + " left while it was read]");
   }
 
   /// False where files of mode 0644 are refused: known from lockdown, or from the first of them, whose
@@ -209,16 +243,10 @@ class KvmWalk {
     std::snprintf(mode, sizeof mode, "%04o", entry.mode);
     sink_.line("[" + scope + "] " + escape(entry.name) + " " + std::string(value) + " " + mode);
     ++count;
-    if (entry.name == "pid" && scope.find(" vcpu") != std::string::npos)
-      name_vm(scope.substr(0, scope.rfind(" vcpu")), value);
-  }
-
-  /// A vCPU's statistics carry the number of its thread that debugfs shows too: that names the directory.
-  void name_vm(const std::string& vm, std::string_view thread) {
-    const auto node = vcpus_.node_of_tid.find(parse_u64(thread).value_or(0));
-    if (node == vcpus_.node_of_tid.end() || vm == named_vm_) return;
-    named_vm_ = vm;
-    sink_.line("[" + vm + " is " + node->second + "; evidence: thread number of a vCPU's statistics]");
+    if (!is_gauge_mode(entry.mode) && scope != "global") counters_of_vms_ = true;
+    const std::uint64_t thread = parse_u64(value).value_or(0);
+    if (entry.name == "pid" && thread != 0 && scope.find(" vcpu") != std::string::npos)
+      directories_.back().threads.push_back(thread);
   }
 
   void skip(const std::string& scope, const std::string& name, const std::string& reason) {
@@ -230,9 +258,10 @@ class KvmWalk {
   Sink& sink_;
   Lockdown lockdown_;
   const VcpuStatistics& vcpus_;
-  std::string named_vm_;
-  std::size_t debugfs_length_ = 0;  ///< of the path that reports leave out
-  std::string first_counter_path_;  ///< the first file of mode 0644, and its answer
+  std::vector<VmDirectory> directories_;  ///< those that were listed
+  bool counters_of_vms_ = false;          ///< a value that is no gauge was read of a VM
+  std::size_t debugfs_length_ = 0;        ///< of the path that reports leave out
+  std::string first_counter_path_;        ///< the first file of mode 0644, and its answer
   Answer first_counter_;
   std::size_t kernel_wide_ = 0;
   std::size_t per_vm_ = 0;

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
 
+#include "kvm_owners.hpp"
 #include "probe.hpp"
 
 namespace cozy {
@@ -13,9 +11,9 @@ namespace cozy {
 struct VcpuStatistics {
   std::size_t vcpus = 0;  ///< descriptors that were read
   std::size_t values = 0;
-  std::size_t failed = 0;                            ///< descriptors that are there and were not read
-  std::size_t processes = 0;                         ///< QEMU processes that were looked at
-  std::map<std::uint64_t, std::string> node_of_tid;  ///< "srv1" by a vCPU's tid, which debugfs's vcpuN/pid shows, too
+  std::size_t failed = 0;     ///< descriptors that are there and were not read
+  std::size_t processes = 0;  ///< QEMU processes that were looked at
+  OwnerFacts owners;          ///< what ties debugfs's directories to them
 };
 
 /// Borrows every `anon_inode:kvm-vcpu-stats:N` that a QEMU holds (8.1 and newer), reads it once, and writes a

@@ -147,7 +147,14 @@ TEST_CASE("a histogram of a vCPU stands as its buckets, beside what they are of"
   CHECK(reading.partial.size() == 1);  // it stands there twice
 }
 
-TEST_CASE("a VM that left is a note, not an error", "[kvm_parser]") {
+TEST_CASE("a VM that left before it was read is a note; one that left in the midst makes the reading partial",
+          "[kvm_parser]") {
+  const Reading midst = parse("[vm 1-2] exits 5\n[srv2 left while it was read]\n");
+  REQUIRE(midst.partial.size() == 1);
+  CHECK(midst.partial[0].starts_with("srv2 left while it was read"));
+  CHECK(midst.partial[0].find("may be paired") != std::string::npos);
+  CHECK(midst.number("vm 1-2", "exits") == 5U);
+
   const Reading reading = parse("[vm 1-2] exits 5\n[vm 3-4 left during the walk]\n");
   CHECK(mentions(reading.notes, "vm 3-4 left during the walk"));
   CHECK(reading.partial.empty());

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +25,12 @@ std::size_t opens_of_mode_0644(const FakeCalls& calls) {
   return count;
 }
 
+std::size_t values(const Reading& reading) {
+  std::size_t count = 0;
+  for (const Row& row : reading.rows) count += row.scope != "kernel" ? 1U : 0U;
+  return count;
+}
+
 }  // namespace
 
 TEST_CASE("K01: under lockdown only gauges are read, and no counter is tried", "[kvm]") {
@@ -34,7 +43,7 @@ TEST_CASE("K01: under lockdown only gauges are read, and no counter is tried", "
   CHECK(opens_of_mode_0644(calls) == 0);
   CHECK(run.reading.counters_refused);
   CHECK(run.reading.word("kernel", "lockdown") == "integrity");
-  CHECK(run.reading.rows.size() == 13);  // 12 gauges and the mode
+  CHECK(values(run.reading) == 12);
   CHECK(run.reading.number("vm 2231-14", "pages_4k") == 17000U);
   CHECK(run.reading.find("vm 2231-14", "pages_4k")->kind == Kind::instant);
   CHECK(run.reading.find("vm 2231-14", "exits") == nullptr);
@@ -114,7 +123,7 @@ TEST_CASE("K04 K05: every value is a row with its sign", "[kvm]") {
   CHECK(after.word("vm 2231-14 vcpu1", "tsc-offset") == "-9223372036854775808");
 
   const Reading gauges = run_on(k_probe, case_path("K05", "after")).reading;
-  CHECK(gauges.rows.size() == 11);
+  CHECK(values(gauges) == 10);
   CHECK(gauges.number("vm 2231-14", "exits") == 3000U);
   CHECK(gauges.number("vm 2231-14", "pages_4k") == 90U);
   CHECK(gauges.number("vm 2231-14", "max_mmu_rmap_size") == 14U);
@@ -155,7 +164,7 @@ TEST_CASE("K07: a VM that is listed and gone has left, and the capture is whole"
   CHECK(run.reading.refused.empty());
 }
 
-TEST_CASE("a VM that leaves later leaves what was read of it", "[kvm]") {
+TEST_CASE("a VM that leaves while it is read leaves what was read of it, and the capture says whose", "[kvm]") {
   const TemporaryTree tree;
   for (const char* file : {"1-2/exits", "1-2/halt_exits", "1-2/vcpu0/pid", "3-4/exits"})
     tree.write(k_kvm + file, "7\n");
@@ -164,10 +173,11 @@ TEST_CASE("a VM that leaves later leaves what was read of it", "[kvm]") {
     calls.fail("open", k_kvm + gone, ENOENT);
     const ProbeRun run = run_on(k_probe, tree.directory(), calls);
     CAPTURE(gone);
-    CHECK(mentions(run.reading.notes, "vm 1-2"));
-    CHECK(mentions(run.reading.notes, "left during the walk"));
+    REQUIRE(run.reading.partial.size() == 1);
+    CHECK(run.reading.partial[0].starts_with("vm 1-2"));
+    CHECK(mentions(run.reading.partial, "left while it was read"));
     CHECK(run.reading.number("vm 3-4", "exits") == 7U);
-    CHECK(run.reading.partial.empty());
+    CHECK(run.reading.refused.empty());
   }
 }
 
@@ -178,6 +188,35 @@ TEST_CASE("P12: one directory, one scope", "[kvm]") {
   CHECK(reading.number("vm 2345-9", "exits") == 333U);
   CHECK(reading.number("vm 77-234", "exits") == 444U);
   CHECK(reading.number("global", "exits") == 1110U);
+}
+
+TEST_CASE("a VM without vCPU statistics is tied by weaker evidence, or anonymous", "[kvm]") {
+  const TemporaryTree tree;
+  tree.write("proc/stat", "cpu  1 2 3 4\nbtime 1755760000\n");
+  tree.write("proc/812/comm", "qemu-system-x86\n");
+  tree.write("proc/812/stat", stat_line("812", "qemu-system-x86", "5", "500000"));  // 5000 s after boot
+  tree.write("proc/812/cmdline", std::string("qemu\0-name\0guest=srv1\0", 23));
+  std::filesystem::create_directories(tree.path("proc/812/fd"));
+  std::filesystem::create_symlink("anon_inode:kvm-vm", tree.path("proc/812/fd/14"));
+  tree.write(k_kvm + "2231-14/exits", "5\n");
+  tree.write(k_kvm + "2302-9/exits", "6\n");
+  const ProbeRun one = run_on(k_probe, tree.directory());
+  CHECK(one.reading.word("vm 2231-14", "node") == "srv1");
+  CHECK(one.text.find("[vm 2231-14 is srv1; evidence: number of its kvm-vm descriptor]") != std::string::npos);
+  CHECK(one.text.find("[vm 2302-9 is anonymous; ") != std::string::npos);
+  CHECK(one.reading.find("vm 2302-9", "node") == nullptr);
+
+  tree.write(k_kvm + "2400-14/exits", "7\n");  // another one with that number, born as the process was
+  CHECK(run_on(k_probe, tree.directory()).reading.find("vm 2231-14", "node") == nullptr);
+  const timespec born[2] = {{1755765000, 40'000'000}, {1755765000, 40'000'000}};
+  REQUIRE(::utimensat(AT_FDCWD, tree.path(k_kvm + "2400-14").c_str(), born, 0) == 0);
+  const ProbeRun born_then = run_on(k_probe, tree.directory());
+  CHECK(born_then.reading.word("vm 2400-14", "node") == "srv1");
+  CHECK(born_then.text.find("evidence: birth just after the process's start, number of its") != std::string::npos);
+
+  std::filesystem::create_directories(tree.path("proc/self/ns"));
+  std::filesystem::create_symlink("pid:[4026531836]", tree.path("proc/self/ns/pid"));
+  CHECK(run_on(k_probe, tree.directory()).reading.find("vm 2400-14", "node") == nullptr);  // 812 is neither number
 }
 
 TEST_CASE("A12: a FIFO in place of a counter is named, and all others are read", "[kvm]") {
@@ -210,7 +249,7 @@ TEST_CASE("a stuck counter costs one file and is named by its path", "[kvm]") {
     CHECK(calls.opens_of(k_kvm + stuck) == 0);
     REQUIRE(run.reading.stalled.size() == 1);
     CHECK(run.reading.stalled[0].starts_with("kvm/" + std::string(stuck) + ": no answer within"));
-    CHECK(run.reading.rows.size() == 4);  // three counters and the lockdown mode
+    CHECK(values(run.reading) == 3);
     CHECK_FALSE(run.reading.partial.empty());
   }
 }
@@ -237,7 +276,7 @@ TEST_CASE("only an integer is a value", "[kvm]") {
   CHECK(run.reading.word("vm 1-2", "with_newline") == "5");
   CHECK(run.reading.word("vm 1-2", "negative") == "-5");
   CHECK(run.reading.word("vm 1-2", "biggest") == "18446744073709551615");
-  CHECK(run.reading.rows.size() == 5);
+  CHECK(values(run.reading) == 4);
   for (const char* name : {"empty", "newline", "text", "two", "too_big", "hex", "lines", "nul", "plus", "huge"}) {
     CAPTURE(name);
     CHECK(mentions(run.reading.refused, std::string("vm 1-2 ") + name + ": not a single integer"));
@@ -255,7 +294,7 @@ TEST_CASE("what is no VM directory makes no VM", "[kvm]") {
   const ProbeRun run = run_on(k_probe, tree.directory());
   CHECK(run.reading.number("global", "exits") == 5U);
   CHECK(run.reading.number("vm 1-2", "exits") == 6U);
-  CHECK(run.reading.rows.size() == 3);
+  CHECK(values(run.reading) == 2);
   CHECK(mentions(run.reading.refused, "global 2231-14: not a single integer"));
 }
 
