@@ -240,6 +240,29 @@ TEST_CASE("kvm: without modes the legend alone gives the kinds") {
   CHECK(says(legend, {"mmu_rmaps_stat is never opened"}));
 }
 
+TEST_CASE("kvm: the lines beside the values mean what the legend says") {
+  const Legend& legend = legend_of("sandbox-kvm-exits");
+  for (const char* form : {"kinds by", "row \"kind\" with name, type, unit, base and exponent", "left during the walk",
+                           "left while it was read", "left out", "vm PID-FD is NODE", "anonymous"}) {
+    INFO(form);
+    CHECK(says(legend, {form}));
+  }
+  const Reading reading = parse(legend.capture,
+                                "[srv2 left while it was read]\n[vm 3-4 left during the walk]\n"
+                                "[vm 5-6 left out: made by a collector, without a guest]\n"
+                                "[vm 1-2] exits 5 0644\n[vm 1-2] new_name 6 0644\n[vm 7-8] exits 5 0644\n"
+                                "[vm 1-2 is srv1; evidence: number of its kvm-vm descriptor]\n"
+                                "[vm 7-8 is anonymous; no evidence decides]\n"
+                                "[kinds by descriptors: 2 of a VM and 0 of a vCPU]\n[kind] new_name peak none 10^0\n");
+  CHECK(reading.partial.size() == 1);
+  CHECK(reading.notes.size() == 1);
+  CHECK(reading.word("vm 1-2", "node") == "srv1");
+  CHECK(reading.find("vm 7-8", "node") == nullptr);
+  CHECK(legend.kind_of(*reading.find("vm 1-2", "new_name")) == Kind::peak);
+  REQUIRE(legend.fields.count("kinds") == 1);
+  CHECK(legend.kind_of(*reading.find("kernel", "kinds")) == legend.fields.at("kinds").kind);
+}
+
 TEST_CASE("shape: every fact of a machine is named and none is subtracted") {
   const Legend& legend = legend_of("runner-shape");
   const Reading reading =
