@@ -28,12 +28,12 @@ class DescribedCalls : public FakeCalls {
     ++asked;
     opened_before = opened().size();
     asked_at = device;
-    if (code != 0) {
-      errno = code;
-      return -1;
-    }
     tables = answer;
-    return 0;
+    const int ends_with = code;
+    char held = 0;
+    static_cast<void>(read_link(device, &held, 1));  // waits while the device is held; nothing of this after it
+    errno = ends_with;
+    return ends_with == 0 ? 0 : -1;
   }
 
   std::array<std::string, 2> answer;
@@ -111,6 +111,20 @@ TEST_CASE("kinds: where KVM does not answer, permission bits and the legend do",
     CHECK(run.text.find("less than their header") != std::string::npos);
     CHECK(run.text.find("[kind]") == std::string::npos);
   }
+}
+
+TEST_CASE("kinds: a KVM that does not answer costs its bound and no reading", "[kvm_kinds]") {
+  const TemporaryTree tree;
+  write_vm(tree);
+  DescribedCalls calls(tree.directory());
+  calls.hold("dev/kvm");
+  const ProbeRun run = run_on(k_probe, tree.directory(), calls, impatient());
+  calls.let_go("dev/kvm");
+  CHECK(run.abandoned == 1);
+  CHECK(run.reading.word("kernel", "kinds") == "permission bits");
+  CHECK(run.text.find("no descriptors: /dev/kvm: no answer within") != std::string::npos);
+  CHECK(run.reading.number("vm 1-2", "exits") == 7U);
+  CHECK(run.reading.partial.empty());
 }
 
 TEST_CASE("kinds: KVM is not asked where nothing is to be told apart", "[kvm_kinds]") {
