@@ -52,10 +52,11 @@ check_top_level() {
 }
 
 check_floor probes
+check_floor collector/policy probes
 check_floor collector/report probes
 check_floor collector/run probes collector/report
 check_floor collector/analyse probes collector/report
-check_floor collector/render probes collector/report collector/analyse
+check_floor collector/render probes collector/policy collector/report collector/analyse
 check_library 'boost/' collector/run/spawn.cpp collector/run/boost_process.cpp
 check_library 'archive' collector/report/archive.cpp collector/report/tar_reader.cpp
 check_library 'zlib' collector/report/inflate.cpp
