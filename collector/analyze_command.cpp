@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "collector/render/render.hpp"
 #include "collector/report/open.hpp"
 #include "collector/run/bounded.hpp"
+#include "collector/standard_output.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
@@ -135,17 +135,6 @@ std::string compare_in_words(const Invocation& invocation) {
   const auto red = analyse_report(invocation.reports[1], "");
   if (!red) return failure(red.error().text());
   return k_answer + render(compare_reports(*green, *red), invocation.format);
-}
-
-/// False where it is not taken. A reader that has seen enough and closed its end is none of our failures.
-bool print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno == EPIPE;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 int answer(const std::string& command, const Invocation& invocation, const std::function<std::string()>& work) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/option_reader.hpp"
+#include "collector/policy/quantity.hpp"
 #include "cozy_version.hpp"
 #include "probes/text.hpp"
 
@@ -22,6 +23,8 @@ constexpr const char* k_about =
     "  cozybracket run --sandbox DIR -- ./wait-for-nodes.sh    sample, wait, sample, pack, summary\n"
     "  cozybracket sample 1 ... sample 2 ... pack              the same, for hooks that bracket by themselves\n"
     "  cozybracket analyze cozyreport.tgz                      which layer took the time, from a report\n"
+    "  cozybracket policy --request 500m --limit 2             a pod's CPU as cgroup knobs, and an audit of live "
+    "nodes\n"
     "  cozybracket doctor                                      what can be read here, and why not";
 
 constexpr const char* k_footer =
@@ -47,6 +50,10 @@ struct Given {
   std::string one_snapshot;
   std::string format;
   bool explain = false;
+  std::string request;
+  std::string limit;
+  std::string formula;
+  std::string audit;
 };
 
 void add_where(CLI::App& command, Given& given) {
@@ -58,11 +65,7 @@ void add_output(CLI::App& command, Given& given) {
   command.add_option("--output", given.output, "The archive [<report-dir>.tgz]")->type_name("FILE");
 }
 
-void add_sources(CLI::App& command, Given& given) {
-  command
-      .add_option("--sandbox", given.sandbox,
-                  "Holds srv<N>/qemu.pid of the sandbox nodes [COZY_DIAG_SANDBOX_VM_ROOT; .]")
-      ->type_name("DIR");
+void add_node_sources(CLI::App& command, Given& given) {
   command.add_option("--node", given.nodes, "A node and its pid file, instead of the sandbox's; repeatable")
       ->type_name("NAME=PIDFILE")
       ->allow_extra_args(false);
@@ -71,6 +74,14 @@ void add_sources(CLI::App& command, Given& given) {
       .add_option("--read-timeout", given.read_timeout,
                   "The longest that one source may take [COZY_DIAG_READ_TIMEOUT; 20]")
       ->type_name("SECONDS");
+}
+
+void add_sources(CLI::App& command, Given& given) {
+  command
+      .add_option("--sandbox", given.sandbox,
+                  "Holds srv<N>/qemu.pid of the sandbox nodes [COZY_DIAG_SANDBOX_VM_ROOT; .]")
+      ->type_name("DIR");
+  add_node_sources(command, given);
 }
 
 void add_sampling(CLI::App& command, Given& given) {
@@ -95,6 +106,35 @@ void add_format(CLI::App& command, Given& given) {
       "Exit status: 0 whatever was found, 1 a report could not be read, 2 usage.");
 }
 
+void add_policy(CLI::App& command, Given& given) {
+  command
+      .add_option("--request", given.request, "What the pod's first container requests: 500m, 0.5, 5e-1 [no request]")
+      ->type_name("CPU");
+  command.add_option("--limit", given.limit, "What it is limited to: 2, 1500m, 1k [no limit]")->type_name("CPU");
+  command
+      .add_option("--formula", given.formula,
+                  "linear (kubelet, cocoon, older runc) or quadratic (newer runc): the weight [linear]")
+      ->type_name("FORMULA");
+  command.add_option("--format", given.format, "text or json [text]")->type_name("FORMAT");
+  command.add_option("--audit", given.audit, "Compare with the cgroups of this sandbox's live nodes: srv<N>/qemu.pid")
+      ->type_name("SANDBOX");
+  add_node_sources(command, given);
+  command.footer(
+      "Limits bound, requests weigh: the quota is of the limit alone, 100 ms x limit and at least 1000 us; the\n"
+      "weight is of the request, else of the limit. A quantity is what Kubernetes takes for one, rounded up to\n"
+      "milli-CPU; 0 counts as not given. Neither given: best effort, which weighs the least.\n"
+      "\n"
+      "  cozybracket policy --request 500m --limit 2                     quota 200000, weight 20 (linear)\n"
+      "  cozybracket policy --request 500m --formula quadratic           no quota, weight 59 (quadratic)\n"
+      "  cozybracket policy --limit 2 --format json                      the same for a script\n"
+      "  cozybracket policy --request 500m --limit 2 --audit /workspace  what the live nodes have, and what breaks\n"
+      "\n"
+      "The audit shows each knob as expected, actual and effective (the tightest of the node's cgroup and those\n"
+      "above it), then what a knob breaks: \"breaks NAME: WORDS\".\n"
+      "Exit status: 0, of an audit when every node's knobs are as asked; 1 when some are not, could not be read,\n"
+      "or no node is alive; 2 usage.");
+}
+
 struct CommandLine {
   CLI::App app{k_about, "cozybracket"};
   Given given;
@@ -103,6 +143,7 @@ struct CommandLine {
   CLI::App* pack = nullptr;
   CLI::App* analyze = nullptr;
   CLI::App* compare = nullptr;
+  CLI::App* policy = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* probe = nullptr;
 
@@ -139,6 +180,8 @@ struct CommandLine {
     compare->add_option("GREEN", given.green, "The passing run's report")->type_name("");
     compare->add_option("RED", given.red, "The failing run's")->type_name("");
     add_format(*compare, given);
+    policy = app.add_subcommand("policy", "A pod's CPU request and limit as cgroup knobs; an audit of live nodes");
+    add_policy(*policy, given);
     doctor = app.add_subcommand("doctor", "What can be read on this machine, and why not");
     doctor->footer("Exit status: 0 every source holds data, 1 some source holds none, 2 usage.");
     add_sampling(*doctor, given);
@@ -196,6 +239,43 @@ void read_analyzing(const Given& given, bool compare, OptionReader& reader, Invo
   invocation.explain = given.explain;
 }
 
+void read_cpu(const char* flag, const std::string& given, OptionReader& reader, std::optional<std::uint64_t>& place) {
+  if (given.empty()) return;
+  const auto milli = parse_cpu_quantity(given);
+  if (milli)
+    place = *milli;
+  else
+    reader.refuse(flag, milli.error(), std::string("give CPUs as Kubernetes does, such as ") + flag + " 500m or 0.5");
+}
+
+void read_policy(const Given& given, OptionReader& reader, Invocation& invocation) {
+  PolicyOptions& policy = invocation.policy;
+  read_cpu("--request", given.request, reader, policy.pod.request_milli);
+  read_cpu("--limit", given.limit, reader, policy.pod.limit_milli);
+  const auto formula = given.formula.empty() ? WeightFormula::linear : formula_of_name(given.formula);
+  if (!formula) {
+    reader.refuse("--formula", Error{"\"" + escape(given.formula) + "\"", "is no formula", 0},
+                  "it is linear or quadratic");
+  }
+  const auto knobs = pod_knobs(policy.pod, formula.value_or(WeightFormula::linear));
+  if (knobs)
+    policy.knobs = *knobs;
+  else
+    reader.refuse("--limit", Error{"\"" + escape(given.limit) + "\"", knobs.error().reason, 0},
+                  "give CPUs that a machine can have");
+  reader.format(given.format, invocation.format);
+  if (invocation.format == Format::markdown)
+    reader.refuse("--format", Error{"\"markdown\"", "is no format of policy", 0}, "it is text or json");
+  policy.audit = !given.audit.empty();
+  invocation.options.sandbox = given.audit;
+  const std::string needless = !given.nodes.empty()          ? "--node"
+                               : !given.root.empty()         ? "--root"
+                               : !given.read_timeout.empty() ? "--read-timeout"
+                                                             : "";
+  if (!policy.audit && !needless.empty())
+    reader.refuse(needless, Error{"", "is of use to an audit alone", 0}, "add --audit SANDBOX, or leave it out");
+}
+
 Parsed usage_error(const std::string& words, const std::string& command, int status) {
   const std::string hint = command.empty() ? "cozybracket --help" : "cozybracket " + command + " --help";
   return {std::nullopt, "cozybracket: " + words + "\nSee `" + hint + "`.\n", true, status};
@@ -221,8 +301,9 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
   OptionReader reader(invocation);
   for (const CLI::App* command_given : line.app.get_subcommands()) refuse_empty(*command_given, reader);
   const bool reads_report = line.analyze->parsed() || line.compare->parsed();
-  if (!reads_report) read_sources(line.given, reader, invocation.options);
-  if (!reads_report && !line.probe->parsed()) read_sampling(line.given, reader, invocation);
+  const bool policy_alone = line.policy->parsed() && line.given.audit.empty();
+  if (!reads_report && !policy_alone) read_sources(line.given, reader, invocation.options);
+  if (!reads_report && !line.probe->parsed() && !line.policy->parsed()) read_sampling(line.given, reader, invocation);
   std::string name;
   if (line.run->parsed()) {
     name = "run";
@@ -249,6 +330,10 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
       invocation.probe = probe->name;
     else
       reader.refuse("probe", wrong(line.given.probe, "probe"), "the probes are " + OptionReader::probe_names());
+  } else if (line.policy->parsed()) {
+    name = "policy";
+    invocation.what = Invocation::What::policy;
+    read_policy(line.given, reader, invocation);
   } else if (reads_report) {
     name = line.compare->parsed() ? "compare" : "analyze";
     invocation.what = line.compare->parsed() ? Invocation::What::compare : Invocation::What::analyze;
@@ -288,8 +373,8 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
     return usage_error(escape(error.what()), "", is_run ? k_never_run : k_usage);
   }
   if (line.app.get_subcommands().empty()) {
-    return usage_error("there is no command; it is one of run, sample, pack, analyze, compare, doctor and probe", "",
-                       k_usage);
+    return usage_error(
+        "there is no command; it is one of run, sample, pack, analyze, compare, policy, doctor and probe", "", k_usage);
   }
   return finish(line, std::move(command), had_mark);
 }

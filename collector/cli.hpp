@@ -4,14 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "collector/policy/pod_cpu.hpp"
 #include "collector/render/format.hpp"
 #include "collector/run/sampler.hpp"
 
 /// The command line and the environment. The only user of CLI11.
 namespace cozy {
 
+struct PolicyOptions {
+  PodCpu pod;
+  PodKnobs knobs;      ///< what comes of it
+  bool audit = false;  ///< the live nodes of the sandbox, too
+};
+
 struct Invocation {
-  enum class What { run, sample, pack, analyze, compare, doctor, probe } what = What::run;
+  enum class What { run, sample, pack, analyze, compare, policy, doctor, probe } what = What::run;
   SampleOptions options;
   std::string output;                 ///< run, pack: where the archive goes; "" for <report-dir>.tgz
   int sample = 1;                     ///< sample
@@ -19,8 +26,9 @@ struct Invocation {
   std::vector<std::string> command;   ///< run
   std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone
   std::string one_snapshot;           ///< analyze: "" for all of them
-  Format format = Format::text;       ///< analyze, compare
+  Format format = Format::text;       ///< analyze, compare, policy
   bool explain = false;               ///< analyze
+  PolicyOptions policy;               ///< policy
   std::vector<std::string> warnings;  ///< environment variables that were ignored, and why
 
   [[nodiscard]] std::string archive() const;

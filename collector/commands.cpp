@@ -14,6 +14,7 @@
 #include "collector/analyze_command.hpp"
 #include "collector/doctor.hpp"
 #include "collector/log.hpp"
+#include "collector/policy_command.hpp"
 #include "collector/report/archive.hpp"
 #include "collector/run/bounded.hpp"
 #include "collector/run/bracket.hpp"
@@ -173,6 +174,8 @@ int perform(const Invocation& invocation) {
       return analyze_command(invocation);
     case Invocation::What::compare:
       return compare_command(invocation);
+    case Invocation::What::policy:
+      return policy_command(invocation);
     case Invocation::What::doctor:
       return examine(with_program(invocation.options));
     case Invocation::What::probe:

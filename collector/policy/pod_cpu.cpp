@@ -23,20 +23,20 @@ std::uint64_t raw_shares(std::uint64_t milli) {
 
 std::string us(std::uint64_t amount) { return std::to_string(amount) + " us"; }
 
-void add_quota(std::uint64_t limit_milli, CpuKnobs& knobs) {
-  const std::uint64_t raw_us = limit_milli * (k_policy_period_us / 1000);
-  knobs.quota_us = std::max(raw_us, k_least_quota_us);
-  knobs.period_us = k_policy_period_us;
-  if (raw_us < k_least_quota_us) {
+void add_quota(std::uint64_t limit_milli, PodKnobs& knobs) {
+  const std::uint64_t raw_us = limit_milli * (k_policy_period_usec / 1000);
+  knobs.quota_usec = std::max(raw_us, k_least_quota_usec);
+  knobs.period_usec = k_policy_period_usec;
+  if (raw_us < k_least_quota_usec) {
     knobs.notes.push_back("the limit comes to " + us(raw_us) + " per period; the least that the kernel accepts is " +
-                          us(k_least_quota_us));
+                          us(k_least_quota_usec));
   }
-  if (raw_us > k_most_quota_us) {
-    knobs.notes.push_back("the kernel accepts no quota above " + us(k_most_quota_us) + ": this one is refused");
+  if (raw_us > k_most_quota_usec) {
+    knobs.notes.push_back("the kernel accepts no quota above " + us(k_most_quota_usec) + ": this one is refused");
   }
 }
 
-void add_shares(const PodCpu& pod, CpuKnobs& knobs) {
+void add_shares(const PodCpu& pod, PodKnobs& knobs) {
   const std::uint64_t milli = pod.request().value_or(pod.limit().value_or(0));
   const std::uint64_t raw = raw_shares(milli);
   knobs.shares = std::clamp(raw, k_least_shares, k_most_shares);
@@ -66,14 +66,14 @@ std::optional<std::uint64_t> PodCpu::limit() const { return above_zero(limit_mil
 
 bool PodCpu::is_burstable() const { return request() && (!limit() || *limit() > *request()); }
 
-Result<CpuKnobs> cpu_knobs(const PodCpu& pod, WeightFormula formula) {
-  constexpr std::uint64_t k_most_limit = std::numeric_limits<std::int64_t>::max() / (k_policy_period_us / 1000);
+Result<PodKnobs> pod_knobs(const PodCpu& pod, WeightFormula formula) {
+  constexpr std::uint64_t k_most_limit = std::numeric_limits<std::int64_t>::max() / (k_policy_period_usec / 1000);
   const auto limit = pod.limit();
   const auto request = pod.request();
   if (limit && *limit > k_most_limit) {
     return Error{"\"" + cpu_quantity_text(*limit) + "\"", "is too large: its quota is more than 2^63 us", 0};
   }
-  CpuKnobs knobs;
+  PodKnobs knobs;
   knobs.formula = formula;
   if (limit || request) knobs.vcpus = whole_cpus(limit.value_or(request.value_or(0)));
   if (limit) add_quota(*limit, knobs);

@@ -17,9 +17,9 @@ enum class WeightFormula { linear, quadratic };
 std::string_view formula_name(WeightFormula formula);
 std::optional<WeightFormula> formula_of_name(std::string_view name);
 
-inline constexpr std::uint64_t k_policy_period_us = 100'000;
-inline constexpr std::uint64_t k_least_quota_us = 1'000;  ///< what the kernel accepts
-inline constexpr std::uint64_t k_most_quota_us = (std::uint64_t{1} << 44U) - 1;
+inline constexpr std::uint64_t k_policy_period_usec = 100'000;
+inline constexpr std::uint64_t k_least_quota_usec = 1'000;  ///< what the kernel accepts
+inline constexpr std::uint64_t k_most_quota_usec = (std::uint64_t{1} << 44U) - 1;
 inline constexpr std::uint64_t k_least_shares = 2;
 inline constexpr std::uint64_t k_most_shares = 262'144;
 
@@ -36,18 +36,18 @@ struct PodCpu {
 };
 
 /// What a pod's cgroup is given. Limits bound, requests weigh: a quota never comes from the request.
-struct CpuKnobs {
+struct PodKnobs {
   std::optional<std::uint64_t> vcpus;
-  std::optional<std::uint64_t> quota_us;   ///< none: no bound
-  std::optional<std::uint64_t> period_us;  ///< where a quota is
-  std::uint64_t shares = k_least_shares;   ///< cgroup v1
-  std::uint64_t weight = 1;                ///< cgroup v2
+  std::optional<std::uint64_t> quota_usec;   ///< none: no bound
+  std::optional<std::uint64_t> period_usec;  ///< where a quota is
+  std::uint64_t shares = k_least_shares;     ///< cgroup v1
+  std::uint64_t weight = 1;                  ///< cgroup v2
   WeightFormula formula = WeightFormula::linear;
   std::vector<std::string> notes;  ///< where a bound or a rule made another number of it than the pod says
 };
 
 /// Refused where the quota cannot be counted in microseconds of 63 bits.
-Result<CpuKnobs> cpu_knobs(const PodCpu& pod, WeightFormula formula);
+Result<PodKnobs> pod_knobs(const PodCpu& pod, WeightFormula formula);
 
 /// Shares below and above what the kernel accepts count as its bounds.
 std::uint64_t linear_weight(std::uint64_t shares);

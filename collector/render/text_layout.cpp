@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "probes/text.hpp"
 
@@ -92,7 +93,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   return lines;
 }
 
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows, bool last_left) {
+namespace {
+
+std::vector<std::string> lines_of(const std::vector<std::vector<std::string>>& rows,
+                                  const std::function<bool(std::size_t column, std::size_t columns)>& is_left) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
@@ -102,13 +106,24 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool left = i == 0 || (last_left && i + 1 == widths.size());
-      line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], left);
+      line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], is_left(i, widths.size()));
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows, bool last_left) {
+  return lines_of(rows, [&](std::size_t column, std::size_t columns) {
+    return column == 0 || (last_left && column + 1 == columns);
+  });
+}
+
+std::vector<std::string> aligned_left(const std::vector<std::vector<std::string>>& rows) {
+  return lines_of(rows, [](std::size_t, std::size_t) { return true; });
 }
 
 }  // namespace cozy

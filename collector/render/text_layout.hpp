@@ -21,4 +21,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 /// aligned left, the others right, and so is the last where `last_left` says.
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows, bool last_left);
 
+/// The same with every column aligned left.
+std::vector<std::string> aligned_left(const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace cozy

@@ -21,7 +21,7 @@ struct Vector {
   std::string request;  ///< "" for none
   std::string limit;
   Number vcpus;
-  Number quota_us;
+  Number quota_usec;
   std::uint64_t shares;
   std::uint64_t linear;
   std::uint64_t quadratic;
@@ -34,13 +34,13 @@ PodCpu pod_of(const std::string& request, const std::string& limit) {
   return pod;
 }
 
-CpuKnobs knobs_of(const std::string& request, const std::string& limit, WeightFormula formula = WeightFormula::linear) {
-  const auto knobs = cpu_knobs(pod_of(request, limit), formula);
+PodKnobs knobs_of(const std::string& request, const std::string& limit, WeightFormula formula = WeightFormula::linear) {
+  const auto knobs = pod_knobs(pod_of(request, limit), formula);
   REQUIRE(knobs);
   return *knobs;
 }
 
-bool mentions(const CpuKnobs& knobs, const std::string& words) {
+bool mentions(const PodKnobs& knobs, const std::string& words) {
   for (const std::string& note : knobs.notes) {
     if (note.find(words) != std::string::npos) return true;
   }
@@ -76,16 +76,16 @@ TEST_CASE("requests and limits as knobs", "[pod_cpu]") {
                                     {"1", "500m", 1, 50000, 1024, 39, 100}};
   for (const Vector& vector : vectors) {
     INFO("request '" << vector.request << "', limit '" << vector.limit << "'");
-    const CpuKnobs linear = knobs_of(vector.request, vector.limit);
+    const PodKnobs linear = knobs_of(vector.request, vector.limit);
     CHECK(linear.vcpus == vector.vcpus);
-    CHECK(linear.quota_us == vector.quota_us);
-    CHECK(linear.period_us == (vector.quota_us ? Number(100000) : k_none));
+    CHECK(linear.quota_usec == vector.quota_usec);
+    CHECK(linear.period_usec == (vector.quota_usec ? Number(100000) : k_none));
     CHECK(linear.shares == vector.shares);
     CHECK(linear.weight == vector.linear);
     CHECK(linear.formula == WeightFormula::linear);
-    const CpuKnobs quadratic = knobs_of(vector.request, vector.limit, WeightFormula::quadratic);
+    const PodKnobs quadratic = knobs_of(vector.request, vector.limit, WeightFormula::quadratic);
     CHECK(quadratic.weight == vector.quadratic);
-    CHECK(quadratic.quota_us == vector.quota_us);
+    CHECK(quadratic.quota_usec == vector.quota_usec);
     CHECK(quadratic.shares == vector.shares);
   }
 }
@@ -142,7 +142,7 @@ TEST_CASE("a linear weight stands for a range of milli-CPU, so none is inferred 
        std::vector<Plateau>{{0, 28, 1}, {29, 53, 2}, {54, 79, 3}, {80, 104, 4}, {105, 105, 5}}) {
     for (std::uint64_t milli = first; milli <= last; ++milli) {
       INFO(milli << "m");
-      CHECK(cpu_knobs(PodCpu{milli, std::nullopt}, WeightFormula::linear).value().weight == weight);
+      CHECK(pod_knobs(PodCpu{milli, std::nullopt}, WeightFormula::linear).value().weight == weight);
     }
   }
   // The published inverse gives back other shares than the weight was made of.
@@ -151,12 +151,12 @@ TEST_CASE("a linear weight stands for a range of milli-CPU, so none is inferred 
 }
 
 TEST_CASE("a zero counts as absent, of both at once as best effort", "[pod_cpu]") {
-  const CpuKnobs knobs = knobs_of("0", "0");
+  const PodKnobs knobs = knobs_of("0", "0");
   CHECK(knobs.vcpus == k_none);
-  CHECK(knobs.quota_us == k_none);
+  CHECK(knobs.quota_usec == k_none);
   CHECK(knobs.weight == 1);
   CHECK(pod_of("0", "0").is_best_effort());
-  CHECK(knobs_of("500m", "0").quota_us == k_none);
+  CHECK(knobs_of("500m", "0").quota_usec == k_none);
 }
 
 TEST_CASE("what a bound made another number of is said", "[pod_cpu]") {
@@ -172,10 +172,10 @@ TEST_CASE("what a bound made another number of is said", "[pod_cpu]") {
 }
 
 TEST_CASE("a quota that cannot be counted is refused, a request as large weighs the most", "[pod_cpu]") {
-  const auto refused = cpu_knobs(pod_of("", "1P"), WeightFormula::linear);
+  const auto refused = pod_knobs(pod_of("", "1P"), WeightFormula::linear);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().text() == "\"1000000000000000\": is too large: its quota is more than 2^63 us");
-  const CpuKnobs knobs = knobs_of("9223372036854775807m", "");
+  const PodKnobs knobs = knobs_of("9223372036854775807m", "");
   CHECK(knobs.vcpus == Number(9223372036854776));
   CHECK(knobs.shares == 262144);
   CHECK(knobs.weight == 10000);
