@@ -1,7 +1,6 @@
 #include "collector/render/policy_text.hpp"
 
 #include "collector/policy/quantity.hpp"
-#include "collector/render/json_object.hpp"
 #include "collector/render/text_layout.hpp"
 
 namespace cozy {
@@ -75,7 +74,7 @@ std::string policy_to_text(const PodCpu& pod, const PodKnobs& knobs) {
   return text;
 }
 
-std::string policy_to_json(const PodCpu& pod, const PodKnobs& knobs) {
+JsonObject policy_object(const PodCpu& pod, const PodKnobs& knobs) {
   JsonObject json;
   json.text("schema", "cozybracket.policy/1");
   json.count("request_milli", pod.request_milli);
@@ -90,7 +89,9 @@ std::string policy_to_json(const PodCpu& pod, const PodKnobs& knobs) {
   json.object("v2", files_to_json(knobs, 2));
   json.object("v1", files_to_json(knobs, 1));
   json.texts("notes", knobs.notes);
-  return json.dump();
+  return json;
 }
+
+std::string policy_to_json(const PodCpu& pod, const PodKnobs& knobs) { return policy_object(pod, knobs).dump(); }
 
 }  // namespace cozy
