@@ -77,6 +77,24 @@ void read_cgroup_of(const ProbeContext& context, const CgroupMounts& mounts, con
   }
 }
 
+/// The nodes that the caller named or the sandbox has a directory of; empty where nothing says which there are.
+std::vector<std::string> expected_nodes(const ProbeContext& context) {
+  constexpr std::size_t k_most_names = 65536;
+  std::vector<std::string> names;
+  for (const NodeSpec& spec : context.nodes) names.push_back(spec.name);
+  if (!names.empty()) return names;
+  for (const DirectoryEntry& entry : context.watchdog.read({context.sandbox, What::listing, k_most_names}).entries) {
+    const auto number = after_prefix(entry.name, "srv");
+    if (number && parse_u64(*number)) names.push_back(entry.name);
+  }
+  return names;
+}
+
+/// A guest of the same name can be of another sandbox; where pid files say which nodes there are, it is left out.
+bool is_foreign(const NodeEvidence& evidence, const std::vector<std::string>& expected) {
+  return !expected.empty() && std::find(expected.begin(), expected.end(), evidence.node) == expected.end();
+}
+
 /// A cgroup that holds a second node, or us, is no scope of one node.
 void mark_shared(const ProbeContext& context, const CgroupMounts& mounts, std::vector<NodeCgroup>& nodes) {
   std::map<std::pair<int, std::string>, std::vector<std::string>> members;
@@ -104,7 +122,14 @@ NodeCgroups read_node_cgroups(const ProbeContext& context) {
   sink.flush();
   NodeCgroups found{{}, words_of(sink.content)};
   const CgroupMounts mounts = read_cgroup_mounts(context.root, context.watchdog);
+  const std::vector<std::string> expected = expected_nodes(context);
   for (const NodeEvidence& evidence : sandbox.nodes) {
+    if (is_foreign(evidence, expected)) {
+      const std::string process = evidence.pid ? "process " + std::to_string(*evidence.pid) : "processes";
+      found.notes.push_back("left out: " + process + ", by its guest name " + evidence.node +
+                            ": no pid file of that node is known here");
+      continue;
+    }
     NodeCgroup node{evidence.node, evidence.pid, "", {}, "", {}, {}, evidence.notes};
     const auto process = std::find_if(sandbox.processes.begin(), sandbox.processes.end(),
                                       [&](const ProcessFacts& facts) { return facts.pid == evidence.pid; });

@@ -1,6 +1,7 @@
 // The command line and the environment: what comes of them, and how each refusal reads.
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -207,7 +208,7 @@ TEST_CASE("every refusal names option, value and way out", "[cli]") {
 
 TEST_CASE("commands and their words", "[cli]") {
   const Environment environment;
-  refused({}, {"run, sample, pack, analyze, compare, doctor and probe"});
+  refused({}, {"run, sample, pack, analyze, compare, policy, doctor and probe"});
   refused({"frobnicate"}, {"frobnicate"});
   refused({"sample"}, {"sample", "1 before the wait"});
   refused({"sample", "3"}, {"sample", "\"3\"", "1 before the wait"});
@@ -274,4 +275,34 @@ TEST_CASE("analyze and compare: reports, formats, and nothing of the collector's
   refused({"compare", "a"}, {"compare", "one report alone"});
   refused({"compare", "-", "-"}, {"compare", "\"-\""});
   refused({"compare", "a", "b", "--explain"}, {"--explain"});
+}
+
+TEST_CASE("policy takes quantities, a formula and a sandbox to look at", "[cli]") {
+  const Environment environment({{"COZY_DIAG_SANDBOX_VM_ROOT", "/env/sandbox"}, {"COZY_DIAG_READ_TIMEOUT", "x"}});
+  const Invocation alone = accepted({"policy", "--request", "0.5", "--limit=2"});
+  CHECK(alone.what == What::policy);
+  CHECK(alone.policy.pod.request_milli == std::optional<std::uint64_t>(500));
+  CHECK(alone.policy.knobs.quota_usec == std::optional<std::uint64_t>(200000));
+  CHECK(alone.policy.knobs.weight == 20);
+  CHECK_FALSE(alone.policy.audit);
+  CHECK(alone.warnings.empty());
+  const Invocation audit =
+      accepted({"policy", "--formula", "quadratic", "--request", "1", "--audit", "/sb", "--format", "json"});
+  CHECK(audit.policy.audit);
+  CHECK(audit.options.sandbox == "/sb");
+  CHECK(audit.policy.knobs.weight == 100);
+  CHECK(audit.format == Format::json);
+  CHECK(audit.warnings.size() == 1);
+}
+
+TEST_CASE("policy refuses by name", "[cli]") {
+  const Environment environment;
+  refused({"policy", "--request", "1e3m"}, {"--request \"1e3m\"", "500m"});
+  refused({"policy", "--limit", "-1"}, {"--limit \"-1\" is negative"});
+  refused({"policy", "--limit", "1P"}, {"--limit \"1P\" is too large"});
+  refused({"policy", "--limit", ""}, {"--limit"});
+  refused({"policy", "--formula", "cubic"}, {"--formula \"cubic\"", "linear or quadratic"});
+  refused({"policy", "--format", "markdown"}, {"--format \"markdown\"", "text or json"});
+  refused({"policy", "--root", "/x"}, {"--root", "--audit SANDBOX"});
+  refused({"policy", "--", "x"}, {"\"--\""});
 }
