@@ -188,8 +188,16 @@ audit() { policy --request 500m --limit 2 --root "$BATS_TEST_TMPDIR/tree" --audi
   assert_line 'note: left out: process 812, by its guest name srv2: no pid file of that node is known here'
   run -0 policy --request 500m --limit 2 --root tree --audit tree/sandbox --node srv1=tree/sandbox/srv1/qemu.pid
   refute_line --regexp '^srv2'
-  rm -r tree/sandbox/srv1
+  mv tree/sandbox/srv1 tree/sandbox/other
   run -0 audit
+  assert_line 'audit: as asked: 2 nodes'
+}
+
+@test "what an earlier lane has left in the sandbox is no node" {
+  make_nodes tree
+  mkdir tree/sandbox/srv3
+  run -0 audit
+  assert_line 'note: left out: srv3, which has neither a pid file nor a process'
   assert_line 'audit: as asked: 2 nodes'
 }
 

@@ -95,6 +95,12 @@ bool is_foreign(const NodeEvidence& evidence, const std::vector<std::string>& ex
   return !expected.empty() && std::find(expected.begin(), expected.end(), evidence.node) == expected.end();
 }
 
+/// A directory that an earlier node has left: neither a pid file nor a process.
+bool is_leftover(const ProbeContext& context, const NodeEvidence& evidence) {
+  if (evidence.pid || !context.nodes.empty()) return false;
+  return context.watchdog.read({context.sandbox + "/" + evidence.node + "/qemu.pid", What::stream}).vanished();
+}
+
 /// A cgroup that holds a second node, or us, is no scope of one node.
 void mark_shared(const ProbeContext& context, const CgroupMounts& mounts, std::vector<NodeCgroup>& nodes) {
   std::map<std::pair<int, std::string>, std::vector<std::string>> members;
@@ -128,6 +134,10 @@ NodeCgroups read_node_cgroups(const ProbeContext& context) {
       const std::string process = evidence.pid ? "process " + std::to_string(*evidence.pid) : "processes";
       found.notes.push_back("left out: " + process + ", by its guest name " + evidence.node +
                             ": no pid file of that node is known here");
+      continue;
+    }
+    if (is_leftover(context, evidence)) {
+      found.notes.push_back("left out: " + evidence.node + ", which has neither a pid file nor a process");
       continue;
     }
     NodeCgroup node{evidence.node, evidence.pid, "", {}, "", {}, {}, evidence.notes};

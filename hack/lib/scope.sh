@@ -21,9 +21,17 @@ cgroup_mount() { # TYPE [CONTROLLER]
 }
 
 # Gives the children of a cgroup of version 2 the cpu controller. Read first: a write locks the whole hierarchy.
+# A cgroup that holds processes itself may do that as well, but then its children can hold no process.
 give_cpu_controller() { # DIR
+  local ours=no
   grep -qw cpu "$1/cgroup.controllers" 2>/dev/null || return 1
-  grep -qw cpu "$1/cgroup.subtree_control" || { echo +cpu >"$1/cgroup.subtree_control"; } 2>/dev/null
+  if ! grep -qw cpu "$1/cgroup.subtree_control"; then
+    { echo +cpu >"$1/cgroup.subtree_control"; } 2>/dev/null || return 1
+    ours=yes
+  fi
+  [[ -e $1/cgroup.type && $(cat "$1/cgroup.type") != domain ]] || return 0 # the root has no type
+  [[ $ours == no ]] || { echo -cpu >"$1/cgroup.subtree_control"; } 2>/dev/null
+  return 1
 }
 
 # Sets scope_version and scope_parents: the directories below which scopes go, the one with the knobs first.
@@ -39,8 +47,8 @@ choose_scope_parents() { # UUID
     # Where usage is counted in another hierarchy, the scope is there as well.
     ! mount=$(cgroup_mount cgroup cpuacct) || [[ $mount/$name == "${scope_parents[0]}" ]] || scope_parents+=("$mount/$name")
   else
-    say "there is no cgroup hierarchy with a cpu controller to make scopes in: on version 2 a cgroup that holds" \
-      "processes itself gives its children none; move them into a child first, or run where /sys/fs/cgroup is the root"
+    say "there is no cgroup hierarchy with a cpu controller to make scopes in. Where /sys/fs/cgroup is of version 2 and" \
+      "holds processes itself, as in a container, move them into a child of it first"
     return 1
   fi
 }
