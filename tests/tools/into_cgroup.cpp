@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -32,7 +31,7 @@ pid_t fork_into(int cgroup) {
   clone_args arguments{};
   arguments.flags = CLONE_INTO_CGROUP;
   arguments.exit_signal = SIGCHLD;
-  arguments.cgroup = static_cast<std::uint64_t>(cgroup);
+  arguments.cgroup = static_cast<decltype(arguments.cgroup)>(cgroup);
   return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
 }
 
