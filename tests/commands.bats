@@ -245,7 +245,7 @@ hostile_name() { # NAME ESCAPED
   run --separate-stderr "$COZYBRACKET" doctor
   [[ $status == [01] ]] || fail "$status"
   local name
-  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-shape 'report directory'; do
+  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-pressure runner-steal-clock runner-shape 'report directory'; do
     assert_line --regexp "^$name +(yes|partly|none|no) +"
   done
   assert_line --regexp '^runner-kernel-cpu-time +yes '
