@@ -27,13 +27,16 @@ std::optional<NameFrame> find_name(std::string_view text) {
   return NameFrame{open, close};
 }
 
-/// The fields behind the name, counted as proc_pid_stat(5) counts. The last one of a text without its
-/// newline may be cut short: it is left out.
+/// The text without a last word that may be cut short: neither a newline nor a blank stands behind it.
+std::string_view whole_words(std::string_view text) {
+  const std::size_t newline = text.find('\n');
+  return newline != std::string_view::npos ? text.substr(0, newline) : text.substr(0, text.find_last_of(" \t") + 1);
+}
+
+/// The fields behind the name, counted as proc_pid_stat(5) counts.
 class Fields {
  public:
-  Fields(std::string_view behind_name, bool ended) : words_(split_words(behind_name)) {
-    if (!ended && !words_.empty()) words_.pop_back();
-  }
+  explicit Fields(std::string_view behind_name) : words_(split_words(whole_words(behind_name))) {}
 
   [[nodiscard]] std::string_view word(std::size_t field) const {
     return field - 3 < words_.size() ? words_[field - 3] : std::string_view();
@@ -60,10 +63,7 @@ Result<ThreadStat> parse_thread_stat(std::string_view text) {
   const auto frame = find_name(text);
   if (!frame) return Error{"stat", "no name in parentheses in \"" + escape(text.substr(0, 64)) + "\"", 0};
   const auto tid = parse_u64(trim(text.substr(0, frame->open)));
-  const std::string_view rest = text.substr(frame->close + 1);
-  const std::size_t end = rest.find('\n');
-
-  const Fields fields(rest.substr(0, end), end != std::string_view::npos);
+  const Fields fields(text.substr(frame->close + 1));
   const auto utime = fields.number(14);
   const auto stime = fields.number(15);
   const auto start = fields.number(22);
@@ -88,11 +88,11 @@ Result<ThreadStat> parse_thread_stat(std::string_view text) {
 
 std::string thread_stat_line(std::string_view text) {
   const auto frame = find_name(text);
-  std::string_view rest = frame ? text.substr(frame->close) : text;
-  rest = rest.substr(0, rest.find('\n'));
-  if (!frame) return escape(rest);
+  if (!frame) return escape(text.substr(0, text.find('\n')));
+  // As a line of its own, the last number of a text that was cut would pass for a whole one.
   return escape(text.substr(0, frame->open)) + "(" +
-         escape(text.substr(frame->open + 1, frame->close - frame->open - 1)) + escape(rest);
+         escape(text.substr(frame->open + 1, frame->close - frame->open - 1)) + ")" +
+         escape(whole_words(text.substr(frame->close + 1)));
 }
 
 std::optional<std::uint64_t> vcpu_of_name(std::string_view comm) {

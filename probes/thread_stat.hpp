@@ -36,7 +36,8 @@ struct ThreadStat {
 /// other words glued to it, is refused rather than filled up with zeros.
 Result<ThreadStat> parse_thread_stat(std::string_view text);
 
-/// The stat text as one line of a capture: verbatim, but for the bytes of the name that escape() turns.
+/// The stat text as one line of a capture: verbatim, but for the bytes of the name that escape() turns, and
+/// without a last number that may be cut short.
 std::string thread_stat_line(std::string_view text);
 
 /// The number of a KVM vCPU by QEMU's name for its thread, "CPU 10/KVM" (debug-threads=on); the whole

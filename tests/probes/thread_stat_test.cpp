@@ -105,6 +105,21 @@ TEST_CASE("whatever a thread is called, its fields stay in their places", "[thre
   }
 }
 
+TEST_CASE("a text that was cut gives a line that says no more than the text", "[thread_stat]") {
+  const std::string whole = stat_line("31", "CPU 0/KVM");
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    CAPTURE(length);
+    const std::string text = whole.substr(0, length);
+    const auto stat = parse_thread_stat(text);
+    const auto of_line = parse_thread_stat(thread_stat_line(text) + "\n");
+    REQUIRE(of_line.ok() == stat.ok());
+    if (!stat) continue;
+    CHECK(of_line->start_ticks == stat->start_ticks);
+    CHECK(of_line->last_cpu == stat->last_cpu);
+    CHECK(of_line->guest_time_ticks == stat->guest_time_ticks);
+  }
+}
+
 TEST_CASE("T11: the start time is field 22", "[thread_stat]") {
   CHECK(parsed(case_text("T11", "before.txt")).start_ticks == 12345);
   CHECK(parsed(case_text("T11", "after.txt")).start_ticks == 12345);
