@@ -89,6 +89,26 @@ END
   refute_line libboost1.81-dev
 }
 
+@test "clang is wanted for the fuzz targets alone, in the version of the distribution" {
+  command -v dpkg-query >/dev/null || skip "no dpkg here"
+  printf 'ID=ubuntu\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\n' >os-release
+  # Says of every package that it is not installed.
+  mkdir bin
+  printf '#!/bin/sh\nexit 1\n' >bin/dpkg-query
+  chmod +x bin/dpkg-query
+  run -1 env PATH="$PWD/bin:$PATH" COZYBRACKET_SETUP_OS_RELEASE=os-release "$ROOT/hack/setup" --check --fuzz
+  assert_line clang
+  assert_line libclang-rt-18-dev
+  refute_line cmake
+  printf 'ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n' >os-release
+  run -1 env PATH="$PWD/bin:$PATH" COZYBRACKET_SETUP_OS_RELEASE=os-release "$ROOT/hack/setup" --check --fuzz
+  assert_line libclang-rt-14-dev
+  run -1 env PATH="$PWD/bin:$PATH" COZYBRACKET_SETUP_OS_RELEASE=os-release "$ROOT/hack/setup" --check
+  assert_line cmake
+  refute_line clang
+  refute_line libclang-rt-14-dev
+}
+
 @test "another distribution is told what is needed, and fails only for a missing tool" {
   printf 'ID=elsewhere\nVERSION_ID=1\n' >os-release
   mkdir empty
