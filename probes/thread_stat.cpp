@@ -62,7 +62,8 @@ bool ThreadStat::kernel_thread() const { return (flags & k_pf_kthread) != 0; }
 Result<ThreadStat> parse_thread_stat(std::string_view text) {
   const auto frame = find_name(text);
   if (!frame) return Error{"stat", "no name in parentheses in \"" + escape(text.substr(0, 64)) + "\"", 0};
-  const auto tid = parse_u64(trim(text.substr(0, frame->open)));
+  const auto before_name = split_words(text.substr(0, frame->open));
+  const auto tid = before_name.size() == 1 ? parse_u64(before_name.front()) : std::nullopt;
   const Fields fields(text.substr(frame->close + 1));
   const auto utime = fields.number(14);
   const auto stime = fields.number(15);

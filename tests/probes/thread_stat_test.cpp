@@ -118,6 +118,7 @@ TEST_CASE("a text that was cut gives a line that says no more than the text", "[
     CHECK(of_line->last_cpu == stat->last_cpu);
     CHECK(of_line->guest_time_ticks == stat->guest_time_ticks);
   }
+  CHECK_FALSE(parse_thread_stat("\n" + whole));
 }
 
 TEST_CASE("T11: the start time is field 22", "[thread_stat]") {
