@@ -197,7 +197,7 @@ class TarWalk {
     // Whatever of the content is left may be more than there is.
     const int skipped = content.fault().empty() ? ::archive_read_data_skip(a) : ARCHIVE_FATAL;
     if (skipped == ARCHIVE_EOF || is_good(skipped)) return true;
-    in_member_ = ", in the member " + escape(member.name).substr(0, k_longest_name);
+    in_member_ = ", in the member " + escape(member.name.substr(0, k_longest_name));
     end_.fault = error_words(a) + in_member_;
     return false;
   }

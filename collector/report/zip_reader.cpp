@@ -127,14 +127,14 @@ class ZipWalk {
   void local_member() {
     ZipHeader header;
     if (!read_header(header)) return;
-    const std::string in_member = ", in the member " + escape(header.member.name).substr(0, k_longest_shown);
+    const std::string in_member = ", in the member " + escape(header.member.name.substr(0, k_longest_shown));
     if (!header.readable()) {
       NoContent none;
       stopped_ = !visitor_.member(header.member, none);
       if (header.sizes_behind())
         end_.fault = header.member.unreadable + " and of unknown length" + in_member;
       else if (!stopped_ && !source_.skip(header.packed_size))
-        cut("the member " + escape(header.member.name).substr(0, k_longest_shown));
+        cut("the member " + escape(header.member.name.substr(0, k_longest_shown)));
       return;
     }
     ZipContent content(source_, meter_, inflater_, header);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 
 #include "collector/report/archive_reader.hpp"
 #include "collector/report/report_files.hpp"
@@ -28,6 +29,24 @@ class MemorySource : public ByteSource {
   std::size_t step_;
   ByteMeter& meter_;
 };
+
+/// Gives every header of a tar the checksum that fits it: a fuzzer would never find one, and would see nothing of
+/// what comes after it.
+std::string with_checksums(std::string_view bytes) {
+  constexpr std::size_t k_block = 512;
+  constexpr std::size_t k_at = 148;
+  std::string tar(bytes);
+  for (std::size_t begin = 0; begin + k_block <= tar.size(); begin += k_block) {
+    if (tar.compare(begin + 257, 5, "ustar") != 0) continue;
+    tar.replace(begin + k_at, 8, "        ");
+    unsigned sum = 0;
+    for (std::size_t i = 0; i < k_block; ++i) sum += static_cast<unsigned char>(tar[begin + i]);
+    for (std::size_t digit = 6; digit-- > 0; sum >>= 3U) {
+      tar[begin + k_at + digit] = static_cast<char>('0' + (sum & 7U));
+    }
+  }
+  return tar;
+}
 
 /// Small enough that no input takes long.
 ArchiveLimits limits() {
@@ -87,7 +106,8 @@ bool same_report(const Report& a, const Report& b) {
 
 }  // namespace
 
-void archive(std::string_view bytes) {
+void archive(std::string_view input) {
+  const std::string bytes = with_checksums(input);
   const Opened opened = open_bytes(bytes, bytes.size() + 1);
   require_sound_report(opened.report);
   if (!opened.summary.recognized) require(opened.report.snapshots.empty(), "nothing comes out of what is no archive");

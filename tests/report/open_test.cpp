@@ -232,6 +232,19 @@ TEST_CASE("names are bytes, and are shown escaped", "[report][open]") {
   }
 }
 
+TEST_CASE("a long name is shown up to a whole character", "[report][open]") {
+  std::string euros;
+  while (euros.size() < 300) euros += "\xe2\x82\xac";
+  const std::string name = GENERATE("", "a", "ab") + euros;
+  const std::string zip = Zip({false, false}).add(name, std::string(4096, 'x')).bytes();
+  const std::string tar = tar_member("././@LongLink", name + '\0', 'L') + tar_member("x", std::string(4096, 'x'));
+  for (const std::string& whole : {zip, tar}) {
+    const Report report = report_of(whole.substr(0, 2000));
+    CHECK(report.truncated_why.find("in the member ") != std::string::npos);
+    CHECK(make_line(report.truncated_why) == report.truncated_why);
+  }
+}
+
 TEST_CASE("what is refused is a matter of components", "[report][open]") {
   std::string tar;
   for (const std::string name :
