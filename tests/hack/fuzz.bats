@@ -45,3 +45,10 @@ setup() {
   run -0 bash -c "git -C '$ROOT' status --porcelain --untracked-files=all || true"
   assert_output "$before"
 }
+
+@test "without clang the configuration stops and names the way out" {
+  command -v g++ >/dev/null && command -v cmake >/dev/null || skip "no g++ or no cmake"
+  run ! cmake -S "$ROOT" -B build -DCOZYBRACKET_FUZZ=ON -DCMAKE_CXX_COMPILER=g++
+  assert_output --partial "COZYBRACKET_FUZZ needs clang"
+  assert_output --partial "hack/setup --fuzz"
+}
