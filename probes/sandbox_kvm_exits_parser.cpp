@@ -114,6 +114,8 @@ class KvmLines {
     if (node.starts_with("anonymous; ")) return;
     if (!seen_.insert(scope + "\nnode").second) return;
     reading_.add(scope, "node", std::string(node.substr(0, node.find_first_of(";]"))), Kind::instant);
+    const auto evidence = between(node, "; evidence: ", "]");
+    if (evidence) reading_.add(scope, "node-evidence", std::string(*evidence), Kind::instant);
   }
 
   /// [kinds by descriptors: 16 of a VM and 47 of a vCPU, ...]

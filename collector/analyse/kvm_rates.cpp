@@ -21,11 +21,20 @@ void take_row(const RowChange& row, VmRate& vm) {
     vm.exits_per_second = row.per_second();
   }
   if (const auto rate = row.per_second()) vm.rates.push_back({row.field(), *rate});
-  if (row.kind == Kind::cumulative || row.kind == Kind::histogram) return;
+  if (row.kind == Kind::cumulative || row.kind == Kind::histogram || row.field() == "node") return;
+  if (row.field() == "node-evidence") return;
   FieldValue value{row.field(), std::nullopt, std::nullopt};
   if (row.before != nullptr) value.before = row.before->value;
   if (row.after != nullptr) value.after = row.after->value;
   vm.values.push_back(std::move(value));
+}
+
+/// The word that both readings say, as the rows "node" and "node-evidence" of a VM.
+std::string same_word(const Difference& kvm, const std::string& scope, std::string_view field) {
+  const RowChange* row = kvm.find(scope, field);
+  const bool same =
+      row != nullptr && row->before != nullptr && row->after != nullptr && row->before->value == row->after->value;
+  return same ? value_text(row->after->value) : std::string();
 }
 
 }  // namespace
@@ -63,6 +72,12 @@ KvmRates kvm_rates(const Difference& kvm) {
     const auto at = std::lower_bound(rates.vms.begin(), rates.vms.end(), *name,
                                      [](const VmRate& vm, std::string_view wanted) { return vm.vm < wanted; });
     if (at != rates.vms.end() && at->vm == *name) take_row(row, *at);
+  }
+  for (VmRate& vm : rates.vms) {
+    vm.node = same_word(kvm, "vm " + vm.vm, "node");
+    const RowChange* evidence = kvm.find("vm " + vm.vm, "node-evidence");
+    if (!vm.node.empty() && evidence != nullptr && evidence->after != nullptr)
+      vm.evidence = value_text(evidence->after->value);
   }
   return rates;
 }

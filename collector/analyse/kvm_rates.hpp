@@ -19,6 +19,8 @@ struct VmRate {
   std::optional<double> exits_per_second;
   std::vector<FieldRate> rates = {};    ///< of every cumulative field that has a rate
   std::vector<FieldValue> values = {};  ///< gauges and peaks: both readings
+  std::string node = {};      ///< whose it is by the capture's own word, in both readings; "srv1", "process 412"
+  std::string evidence = {};  ///< why
 };
 
 struct KvmRates {

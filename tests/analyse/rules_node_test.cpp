@@ -244,6 +244,22 @@ TEST_CASE("rules: a VM is a node's only where the numbers can be of nothing else
       CHECK_FALSE(nodes[1].exits_per_second);
     }
   }
+  SECTION("the capture's own word comes before the numbers, also where they differ or the set changed") {
+    kvm.vms = {vm("23140-12"), vm("899-12"), vm("7-7")};
+    kvm.vms[0].node = "srv1";
+    kvm.vms[0].evidence = "thread number of a vCPU's statistics";
+    kvm.set_changed = true;
+    tie_vms_to_nodes(kvm, nodes);
+    REQUIRE(nodes[0].kvm);
+    CHECK(nodes[0].kvm->vm == "23140-12");
+    CHECK(nodes[0].kvm->evidence == "thread number of a vCPU's statistics");
+    CHECK_FALSE(nodes[1].kvm);
+  }
+  SECTION("two VMs of one name are nobody's") {
+    for (VmRate& one : kvm.vms) one.node = "srv1";
+    tie_vms_to_nodes(kvm, nodes);
+    CHECK_FALSE(nodes[0].kvm);
+  }
   SECTION("a reading that is cut, other VMs later, or a node that is another process") {
     kvm.partial = true;
     tie_vms_to_nodes(kvm, nodes);
