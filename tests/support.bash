@@ -2,12 +2,12 @@
 # Shared by the bats files of the binary. ctest gives COZYBRACKET (the binary), COZY_SOURCE and COZY_BUILD.
 
 cozy_setup() {
-  # shellcheck disable=SC2034 # how many captures sample 1 and sample 2 have, for the tests
-  CAPTURES=$(grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def") PAIRED=$(grep -l '"samples": \[1, 2\]' "$COZY_SOURCE"/legends/*.json | wc -l)
   export BATS_LIB_PATH=${BATS_LIB_PATH:-/usr/lib/bats}
   bats_load_library bats-support
   bats_load_library bats-assert
   : "${COZYBRACKET:?the binary}" "${COZY_SOURCE:?the source tree}" "${COZY_BUILD:?the build tree}"
+  # shellcheck disable=SC2034 # how many captures sample 1 and sample 2 have, for the tests
+  CAPTURES=$(grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def") PAIRED=$(grep -l '"samples": \[1, 2\]' "$COZY_SOURCE"/legends/*.json | wc -l)
   unset COZY_REPORT_DIR COZY_SNAPSHOT_NAME COZY_DIAG_SANDBOX_VM_ROOT COZY_DIAG_READ_TIMEOUT COZY_DIAG_READ_GRACE
   cd "$BATS_TEST_TMPDIR"
   REPORT=$BATS_TEST_TMPDIR/report

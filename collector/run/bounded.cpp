@@ -82,9 +82,27 @@ BoundedWork::BoundedWork(BoundedWork&& other) noexcept
       failure_(other.failure_) {}
 
 BoundedWork::~BoundedWork() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  reap(k_end_patience_ns);
+  kill();
+  let_go(boottime_ns() + k_end_patience_ns);
+}
+
+void BoundedWork::end_all(std::vector<std::optional<BoundedWork>>& works) {
+  for (auto& work : works) {
+    if (work) work->kill();
+  }
+  const std::int64_t until_ns = boottime_ns() + k_end_patience_ns;
+  for (auto& work : works) {
+    if (work) work->let_go(until_ns);
+  }
+}
+
+void BoundedWork::kill() const {
+  if (pid_ >= 0) ::kill(pid_, SIGKILL);
+}
+
+void BoundedWork::let_go(std::int64_t until_ns) {
+  if (pid_ >= 0) reap(until_ns - boottime_ns());
+  pid_ = -1;
 }
 
 void BoundedWork::begin(const std::function<std::string()>& work, WorkInput input) {

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/report/output_file.hpp"
 #include "probes/result.hpp"
@@ -32,10 +34,15 @@ class BoundedWork {
   /// The text, or why there is none. Waits until that moment of the boot-time clock at most, and when
   /// interrupt_fd becomes readable for one more second at most.
   Result<std::string> finish(std::int64_t until_ns, int interrupt_fd = -1);
+  /// Ends several at once, in the time of one, whatever became of them.
+  static void end_all(std::vector<std::optional<BoundedWork>>& works);
 
  private:
   void begin(const std::function<std::string()>& work, WorkInput input);
+  void kill() const;
   bool reap(std::int64_t patience_ns);
+  /// Takes the end of its process if it comes until then, and waits for it no more.
+  void let_go(std::int64_t until_ns);
 
   pid_t pid_ = -1;
   Descriptor pidfd_;

@@ -148,6 +148,7 @@ void finish_writes(std::vector<std::optional<BoundedWork>>& writes, std::int64_t
     until_ns = std::min(until_ns, boottime_ns());  // the others have had that second, too
     interrupt_fd = -1;
   }
+  BoundedWork::end_all(writes);
 }
 
 /// Begins to write a capture and what stands beside it. The other sources are read on meanwhile.

@@ -1,7 +1,5 @@
 #include "tests/fuzz/sections.hpp"
 
-#include <array>
-
 #include "collector/analyse/verdict.hpp"
 
 namespace cozy::fuzz {
@@ -24,13 +22,11 @@ Report report_of_sections(std::string_view bytes) {
 }
 
 ReportAnalysis analysis_of_sections(std::string_view bytes) {
-  constexpr std::array<StealClock, 3> k_clocks{StealClock::unknown, StealClock::offered, StealClock::not_offered};
   const std::size_t choice = bytes.size();
   AnalysisOptions options;
   options.truncated = choice % 2 == 1;
   options.last_sample = choice % 7 == 6 ? 1 : 2;
   if (choice % 3 != 2) options.wait_passed = choice % 3 == 1;
-  options.steal_clock = k_clocks[choice / 2 % k_clocks.size()];
   const Report report = report_of_sections(bytes);
   ReportAnalysis analysed = describe(report);
   for (const Snapshot& snapshot : report.snapshots) analysed.snapshots.push_back(analyse(snapshot, options));
