@@ -147,7 +147,7 @@ Result<FileText> read_file(FileCalls& calls, const std::string& path, FileShape 
     if (pass.code != 0) return failed(path, pass.code);
     if (shape == FileShape::stream || pass.pieces <= 1) {
       const std::int64_t mtime = bounded_ns(facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
-      return FileText{std::move(pass.text), pass.cut, facts.st_mode & 07777U, mtime};
+      return FileText{std::move(pass.text), pass.cut, facts.st_mode & 07777U, mtime, facts.st_ino};
     }
     if (attempt == k_record_tries) return Error{path, "came in pieces, each time it was read", 0};
     if (calls.rewind(file.number()) != 0) return failed(path, errno);

@@ -55,6 +55,7 @@ struct FileText {
   bool cut = false;           ///< the byte cap was reached before the end
   unsigned mode = 0;          ///< permission bits
   std::int64_t mtime_ns = 0;  ///< modification time, epoch
+  std::uint64_t inode = 0;    ///< another file under the same path has another one
 };
 
 /// How a file has to be read. The kernel makes the text of a record at the read: two reads may come
