@@ -99,7 +99,7 @@ std::vector<std::string> knob_files(int version) {
 
 CgroupMounts read_cgroup_mounts(const Root& root, Watchdog& watchdog) {
   const auto answer = watchdog.read({root.path("proc/self/mountinfo"), What::stream, k_mountinfo_cap});
-  if (!answer.ok()) return {{}, "/proc/self/mountinfo: " + answer.reason()};
+  if (!answer.ok()) return {{}, answer.reason()};
   return {parse_cgroup_mounts(answer.file.text), ""};
 }
 

@@ -61,10 +61,10 @@ Result<Done> take_knob(std::string_view file, std::string_view text, CpuKnobs& k
 /// The files that take_knob() reads, of one version.
 std::vector<std::string> knob_files(int version);
 
-/// The cgroup mounts of this machine; empty with the reason in `unread` where they could not be read.
+/// The cgroup mounts of this machine; none with the reason in `unread` where they could not be read.
 struct CgroupMounts {
   std::vector<CgroupMount> mounts;
-  std::string unread;
+  std::string unread;  ///< why /proc/self/mountinfo gave none
 };
 
 /// By ROOT/proc/self/mountinfo: files are opened in our own mount namespace, whatever the process's is.

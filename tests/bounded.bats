@@ -96,7 +96,7 @@ all_stuck() { # [--swallow]
     --read-timeout 2 --read-grace 1
   assert_equal "$status" 1
   local name
-  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-pressure runner-steal-clock runner-shape; do
+  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits sandbox-vm-cgroup-cpu runner-pressure runner-steal-clock runner-shape; do
     grep -q "^cozybracket: shortfall $name sample 1: " <<<"$stderr" || fail "$stderr"
     assert_outcome "$name" 1 'unavailable: ' 'no answer within'
   done

@@ -24,7 +24,7 @@ log_is_silent_on() { ! grep -qE "$1" <<<"$stderr" || fail "a line like: $1"$'\n'
   log_says "^cozybracket: sample 1: $CAPTURES of $CAPTURES captures hold data, [0-9.]+ ms, in .*/report/snapshots/kubernetes$"
   log_is_silent_on 'window|shortfall'
   local name
-  for name in runner-kernel-cpu-time sandbox-kvm-exits sandbox-qemu-thread-cpu runner-pressure runner-steal-clock runner-shape; do
+  for name in runner-kernel-cpu-time sandbox-kvm-exits sandbox-qemu-thread-cpu sandbox-vm-cgroup-cpu runner-pressure runner-steal-clock runner-shape; do
     assert_outcome "$name" 1 complete
     assert_line --regexp "^\[cozybracket capture $name sample 1 snapshot kubernetes\]$"
   done
@@ -67,10 +67,11 @@ log_is_silent_on() { ! grep -qE "$1" <<<"$stderr" || fail "a line like: $1"$'\n'
   make_tree tree
   rm -r tree/proc/812 tree/sys/kernel/debug/kvm
   run -1 --separate-stderr sample 1
-  log_says "^cozybracket: sample 1: $((CAPTURES - 2)) of $CAPTURES captures hold data"
+  log_says "^cozybracket: sample 1: $((CAPTURES - 3)) of $CAPTURES captures hold data"
   log_says '^cozybracket: shortfall sandbox-qemu-thread-cpu sample 1: .*NO-(QEMU-PROCESS|PROC-READ)'
   log_says '^cozybracket: shortfall sandbox-kvm-exits sample 1: .*NO-KVM-DIR.*the later reading will have no partner'
-  assert_equal "$(grep -c shortfall <<<"$stderr")" 2
+  log_says '^cozybracket: shortfall sandbox-vm-cgroup-cpu sample 1: .*NO-(QEMU-PROCESS|PROC-READ)'
+  assert_equal "$(grep -c shortfall <<<"$stderr")" 3
   assert_outcome sandbox-kvm-exits 1 'empty: NO-KVM-DIR'
 }
 
@@ -245,7 +246,7 @@ hostile_name() { # NAME ESCAPED
   run --separate-stderr "$COZYBRACKET" doctor
   [[ $status == [01] ]] || fail "$status"
   local name
-  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits runner-pressure runner-steal-clock runner-shape 'report directory'; do
+  for name in runner-kernel-cpu-time sandbox-qemu-thread-cpu sandbox-kvm-exits sandbox-vm-cgroup-cpu runner-pressure runner-steal-clock runner-shape 'report directory'; do
     assert_line --regexp "^$name +(yes|partly|none|no) +"
   done
   assert_line --regexp '^runner-kernel-cpu-time +yes '

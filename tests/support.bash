@@ -55,6 +55,9 @@ eventually() {
   done
 }
 
+# How many captures sample 1 has.
+probe_count() { grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def"; }
+
 need_root() { [[ $(id -u) == 0 ]] || skip "$1 needs root"; }
 
 # A file system at DIR that never answers. "swallow": whoever waits in it cannot even be killed.
@@ -100,7 +103,8 @@ run_within() { # MILLISECONDS COMMAND...
 # A machine for --root with two VMs, one QEMU and one of its threads.
 make_tree() { # DIR
   local kvm=$1/sys/kernel/debug/kvm task=$1/proc/812/task/812
-  mkdir -p "$kvm/2231-14" "$kvm/2302-14" "$task" "$1/proc/self" "$1/proc/sys/kernel" "$1/proc/pressure"
+  mkdir -p "$kvm/2231-14" "$kvm/2302-14" "$task" "$1/proc/self" "$1/proc/sys/kernel" "$1/proc/pressure" \
+    "$1/sys/fs/cgroup/lane"
   echo 'root=/dev/vda1 quiet' >"$1/proc/cmdline"
   echo 'some avg10=1.00 avg60=0.50 avg300=0.10 total=4000' | tee "$1"/proc/pressure/{cpu,memory} >"$1/proc/pressure/io"
   echo 9000 >"$kvm/exits"
@@ -115,6 +119,9 @@ make_tree() { # DIR
   local fields='S 1 812 812 0 -1 4194304 1 0 0 0 1012 345 0 0 20 0 1 0 88115 1 1 1 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 0 512 0 0 0 0 0 0 0 0 0'
   echo "812 (qemu-system-x86) $fields" | tee "$1/proc/812/stat" >"$task/stat"
   echo '5000 600 70' >"$task/schedstat"
+  echo '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw' >"$1/proc/self/mountinfo"
+  echo 0::/lane >"$1/proc/812/cgroup"
+  printf 'usage_usec 13570000\nuser_usec 10120000\nsystem_usec 3450000\n' >"$1/sys/fs/cgroup/lane/cpu.stat"
   printf 'Name:\tqemu\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n' >"$task/status"
 }
 

@@ -102,12 +102,22 @@ std::vector<std::string> whole_texts() {
       "[skipped vm 2231-14] mmu_rmaps_stat: not opened (denied by name)\n[vm 2302-14 left during the walk]\n"
       "[stalled kvm/2231-14/halt_exits: no answer within 500 ms]\n"
       "[counters read: 1 kernel-wide and 3 per-VM, across 1 per-VM director(ies); 1 file(s) skipped]\n";
+  const std::string cgroup =
+      "clock ticks per second: 100\n[process 8 is srv1]\n[process 8 cgroup v1, found: /lane/a b]\n"
+      "[process 8 cpuacct v1, found: /]\n[process 8 start 5001 read from 100 to 200 boot-time ns]\n[process 8 totals " +
+      std::string(trim(stat_line("8", "qemu-system-x86"))) +
+      "]\ncgroup v1 /lane/a b\n[inode 47 read from 100 to 200 boot-time ns at /sys/fs/cgroup/cpu/lane/a b]\n"
+      "cpu.stat nr_periods 31\ncpu.stat throttled_time 1306147419\ncpu.stat.local throttled_time 5\n"
+      "cpu.cfs_quota_us -1\ncpu.cfs_period_us 100000\ncpu.shares 1024\ncpuacct v1 /\ncpuacct.usage 99\n"
+      "cgroup v2 /x\ncpu.max 200000 100000\ncpu.weight 39\ncpu.pressure some avg10=0.00 total=5\n"
+      "[process 9 cgroup v2, removed: /y]\n[ended cgroup v2 /z]\n[not read cgroup /lane cpu.max: EIO]\n";
   return {case_text("S17", "stat.txt"),
           case_text("S15", "before.txt"),
           case_text("S21", "after.txt"),
           case_text("T03", "qemu-threads.txt"),
           case_text("A09", "threads.txt"),
           threads,
+          cgroup,
           kvm,
           "kernel-release: 6.18\ncpus-online: 0-23\nthreads-per-core: 2\nlockdown: none\n[not read /x: ENOENT]\n"};
 }
@@ -178,6 +188,10 @@ TEST_CASE("a large text is read once, whatever it repeats", "[hostile]") {
       repeated([&](std::size_t i) { return "[skipped vm " + n(i) + "] x: could not be read: EIO\n"; }),
       repeated([&](std::size_t i) { return "[stalled x" + n(i) + ": y]\n"; }),
       repeated([&](std::size_t i) { return "fact-" + n(i) + ": 5\n"; }),
+      repeated([&](std::size_t i) { return "cgroup v2 /" + n(i) + "\ncpu.stat usage_usec 5\n"; }),
+      "cgroup v2 /a\n" + repeated([&](std::size_t i) { return "cpu.stat key" + n(i) + " 5\n"; }),
+      repeated([&](std::size_t i) { return "[process " + n(i) + " cgroup v2, found: /a]\n"; }),
+      "cgroup v2 /a\n" + repeated([&](std::size_t) { return std::string("cgroup v2 /a\n"); }),
       std::string(k_size, '('),
       std::string(k_size, '\n'),
       std::string(k_size, ' '),

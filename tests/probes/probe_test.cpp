@@ -25,7 +25,8 @@ TEST_CASE("the table holds each probe once, by the names of the captures", "[pro
     std::replace(underscores.begin(), underscores.end(), '-', '_');
     CHECK(find_probe(underscores) == &probe);
   }
-  for (const char* name : {"runner-kernel-cpu-time", "sandbox-qemu-thread-cpu", "sandbox-kvm-exits", "runner-shape"}) {
+  for (const char* name : {"runner-kernel-cpu-time", "sandbox-qemu-thread-cpu", "sandbox-kvm-exits",
+                           "sandbox-vm-cgroup-cpu", "runner-shape"}) {
     CHECK(names.contains(name));
   }
   for (const char* name : {"", "runner", "runner-kernel-cpu-time ", "RUNNER-SHAPE", "../x"})
@@ -68,6 +69,7 @@ TEST_CASE("a last line without its end is no data", "[probe]") {
       {"runner-kernel-cpu-time", "cpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 1 2 3 4 5 6 7 8 9 1"},
       {"sandbox-kvm-exits", "[vm 1-2] exits 12 0644\n[vm 1-2] halt_exits 34"},
       {"sandbox-qemu-thread-cpu", "process 8 comm q\n9 (a) S 1 8 8 0 -1 0 0 0 0 0 1 2 0 0 20 0 2 0 44 0"},
+      {"sandbox-vm-cgroup-cpu", "cgroup v2 /a\ncpu.stat usage_usec 12\ncpu.stat user_usec 3"},
       {"runner-shape", "cpus-online: 0-3\ncpus-possible: 0-1"},
   };
   for (const auto& [name, text] : table) {
@@ -79,6 +81,7 @@ TEST_CASE("a last line without its end is no data", "[probe]") {
       CHECK(row.field != "halt_exits");
       CHECK(row.field != "utime");
       CHECK(row.field != "cpus-possible");
+      CHECK(row.field != "user_usec");
     }
     CHECK(find_probe(name)->parse(std::string(text) + "\n").partial.empty());
   }

@@ -112,6 +112,24 @@ TEST_CASE("QEMU's threads", "[judge]") {
           "bound reached"}});
 }
 
+TEST_CASE("the nodes' cgroups", "[judge]") {
+  const std::string found = "[process 8 cgroup v2, found: /a]\ncgroup v2 /a\ncpu.stat usage_usec 5\n";
+  const std::string outside = "[process 9 cgroup v2, outside of this cgroup namespace: /../x]\n";
+  check("sandbox-vm-cgroup-cpu",
+        {{"usage", found, k_ended, Outcome::complete, ""},
+         {"a cgroup went away", found + "[ended cgroup v2 /b]\n", k_ended, Outcome::complete, ""},
+         {"cut", found, k_cut, Outcome::partial, "bound reached"},
+         {"one outside", found + outside, k_ended, Outcome::partial, "process 9"},
+         {"a file refused", found + "[not read cgroup /a cpu.max: EIO]\n", k_ended, Outcome::partial, "cpu.max"},
+         {"outside alone", outside, k_ended, Outcome::unavailable, "outside of this cgroup namespace"},
+         {"limits alone", "cgroup v2 /a\ncpu.max max 100000\ncpu.weight 100\n", k_ended, Outcome::unavailable,
+          "only gauges", true},
+         {"no QEMU", "NO-QEMU-PROCESS: 77 processes were read and none is a QEMU\n", k_ended, Outcome::empty,
+          "77 processes"},
+         {"no process", "NO-PROC-READ: not one process could be read\n", k_ended, Outcome::unavailable, "NO-PROC-READ"},
+         {"silence", "", k_ended, Outcome::unavailable, "no counter of a cgroup"}});
+}
+
 TEST_CASE("the runner's shape", "[judge]") {
   check("runner-shape", {{"facts", "kernel-release: 6.18\ncpus-online: 0-1\n", k_ended, Outcome::complete, ""},
                          {"facts that are no numbers will do", "cpu-model: x\n", k_ended, Outcome::complete, ""},

@@ -263,6 +263,41 @@ TEST_CASE("kvm: the lines beside the values mean what the legend says") {
   CHECK(legend.kind_of(*reading.find("kernel", "kinds")) == legend.fields.at("kinds").kind);
 }
 
+TEST_CASE("cgroup: every value is named, units are in the names, and a file's name stands in front of its line") {
+  const Legend& legend = legend_of("sandbox-vm-cgroup-cpu");
+  const std::string keys =
+      "cpu.stat usage_usec 1\ncpu.stat user_usec 1\ncpu.stat system_usec 1\ncpu.stat nice_usec 1\n"
+      "cpu.stat core_sched.force_idle_usec 1\ncpu.stat nr_periods 1\ncpu.stat nr_throttled 1\n"
+      "cpu.stat throttled_usec 1\ncpu.stat nr_bursts 1\ncpu.stat burst_usec 1\ncpu.stat.local throttled_usec 1\n"
+      "cpu.max max 100000\ncpu.max.burst 0\ncpu.weight 100\ncpuset.cpus.effective 0-1\n"
+      "cpu.pressure some avg10=0.00 avg60=0.00 avg300=0.00 total=1\ncpu.pressure full avg10=0.00 total=1\n";
+  const std::string old =
+      "cpu.stat nr_periods 1\ncpu.stat throttled_time 1\ncpu.stat burst_time 1\ncpu.stat.local throttled_time 1\n"
+      "cpu.cfs_quota_us -1\ncpu.cfs_period_us 100000\ncpu.cfs_burst_us 0\ncpu.shares 1024\n";
+  const std::string stat = numbered_stat("qemu-system-x86");
+  const std::string process =
+      "[process 419 is srv1]\n[process 419 cgroup v2, found: /a]\n[process 419 cpuacct v1, "
+      "found: /a]\n[process 419 totals " +
+      stat.substr(0, stat.size() - 1) + "]\n";
+  const Reading reading = parse(legend.capture, "clock ticks per second: 100\n" + process + "cgroup v2 /a\n" + keys +
+                                                    "cgroup v1 /b\n" + old + "cpuacct v1 /b\ncpuacct.usage 1\n");
+  check_all_named(legend, reading);
+  CHECK(reading.partial.empty());
+  for (const Row& row : reading.rows) {
+    INFO(row.field);
+    const FieldLegend& field = legend.fields.at(row.field);
+    if (row.field.ends_with("_usec")) CHECK(field.unit == "us");
+    if (row.field.ends_with("_time")) CHECK(field.unit == "ns");
+  }
+  CHECK(legend.kind_of({"cgroup /a", "future_key", Value(std::uint64_t{1}), Kind::unknown}) == Kind::instant);
+  CHECK(says(legend, {"cpu.stat nr_periods 41", "the file's name in front"}));
+  CHECK(says(legend, {"throttled_time", "in ns", "factor of 1000"}));
+  CHECK(says(legend, {"not configured", "not throttled"}));
+  CHECK(says(legend, {"no period went by", "undefined", "not 0 %"}));
+  CHECK(says(legend, {"part of that waiting", "never added"}));
+  CHECK(says(legend, {"several nodes are in one cgroup", "nobody alone"}));
+}
+
 TEST_CASE("shape: every fact of a machine is named and none is subtracted") {
   const Legend& legend = legend_of("runner-shape");
   const Reading reading =

@@ -73,6 +73,7 @@ TEST_CASE("the built-in legends are those of the table of probes, in its order")
   CHECK(legend_of("runner-kernel-cpu-time").file == "proc-stat.txt");
   CHECK(legend_of("sandbox-qemu-thread-cpu").file == "qemu-threads.txt");
   CHECK(legend_of("sandbox-kvm-exits").file == "kvm-stats.txt");
+  CHECK(legend_of("sandbox-vm-cgroup-cpu").file == "cpu-stat.txt");
   CHECK(legend_of("runner-shape").file == "shape.txt");
   CHECK(legend_of("runner-shape").samples == std::vector<int>{1});
   CHECK_FALSE(legend_of("runner-shape").needs_counter);
