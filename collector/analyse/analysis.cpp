@@ -1,10 +1,12 @@
 #include "collector/analyse/analysis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "collector/analyse/cpu_list.hpp"
 #include "collector/analyse/kvm_nodes.hpp"
+#include "collector/analyse/node_cgroup.hpp"
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/shortfall.hpp"
 #include "collector/analyse/vcpu_kvm.hpp"
@@ -20,6 +22,7 @@ constexpr std::string_view k_threads = "sandbox-qemu-thread-cpu";
 constexpr std::string_view k_kvm = "sandbox-kvm-exits";
 constexpr std::string_view k_pressure = "runner-pressure";
 constexpr std::string_view k_steal_clock = "runner-steal-clock";
+constexpr std::string_view k_cgroup = "sandbox-vm-cgroup-cpu";
 constexpr std::string_view k_shape = "runner-shape";
 
 /// The two readings of a capture that can be compared.
@@ -134,6 +137,7 @@ class Analyser {
     compare_cpu_time();
     compare_kvm();
     compare_threads();
+    compare_cgroups();
     compare_others();
     find_findings(analysis_);
     analysis_.verdict = verdict_of(analysis_);
@@ -179,10 +183,16 @@ class Analyser {
     vcpu_threads_ = vcpu_threads(rows);
   }
 
+  void compare_cgroups() {
+    const auto pair = take_pair(k_cgroup);
+    if (pair) tie_cgroups_to_nodes(compare(*pair, k_cgroup), analysis_.ticks_per_second, analysis_.nodes);
+  }
+
   /// Captures that no rule reads: their rows are for whoever shows them.
   void compare_others() {
     for (const Legend& legend : options_.known) {
-      const bool known = legend.capture == k_cpu_time || legend.capture == k_threads || legend.capture == k_kvm;
+      constexpr std::array k_compared{k_cpu_time, k_threads, k_kvm, k_cgroup};
+      const bool known = std::find(k_compared.begin(), k_compared.end(), legend.capture) != k_compared.end();
       if (known || legend.samples.size() < 2) continue;
       const auto pair = take_pair(legend.capture);
       if (!pair) continue;

@@ -91,7 +91,7 @@ class NumberList {
     add_part("guest", sum.guest_seconds, true);
     add_part("waited", sum.waited_seconds, false);
     add_part("halted", sum.halted_seconds, false);
-    if (node.cgroup) add_part("throttled", node.cgroup->throttled_seconds, false);
+    if (node.cgroup) add_part("throttled", own_throttled_seconds(*node.cgroup), false);
     // Where a part is absent the rest holds it: then it is another number under another name.
     std::string rest = "other";
     if (!sum.halted_seconds) rest = "halted or " + rest;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,8 +55,43 @@ struct NodeKvm {
   }
 };
 
+/// What the CPU controller counted and limits in one cgroup, over the interval of its own reads. Each value is
+/// absent until it was read in both samples; limits are of the later one.
+struct CgroupLevel {
+  std::string path;             ///< raw bytes
+  std::optional<bool> limited;  ///< false: the kernel says that there is no quota
+  std::optional<std::uint64_t> quota_usec = std::nullopt;
+  std::optional<std::uint64_t> period_usec = std::nullopt;
+  std::optional<std::uint64_t> burst_usec = std::nullopt;
+  std::optional<std::uint64_t> periods = std::nullopt;  ///< that went by under a quota
+  std::optional<std::uint64_t> throttled_periods = std::nullopt;
+  std::optional<double> throttled_seconds = std::nullopt;  ///< summed over CPUs
+  std::optional<double> used_seconds = std::nullopt;       ///< CPU time; of the nodes' processes where no usage is kept
+  double window_seconds = 0;                               ///< 0 where it is not known
+  bool quota_changed = false;                              ///< it came to other CPUs in the earlier sample, or was none
+  std::size_t nodes = 1;                                   ///< that are in it or below it: one's own, or of several
+
+  /// A quota is in force, or was: the counters move under a quota alone. Not so is "not configured", not 0.
+  [[nodiscard]] bool configured() const;
+  /// The CPUs that quota over period come to.
+  [[nodiscard]] std::optional<double> quota_cpus() const;
+  /// Throttled periods of all, 0 to 1; none where no period went by.
+  [[nodiscard]] std::optional<double> periods_share() const;
+  /// What was used of what the quota allowed in the window; none where the quota changed in it.
+  [[nodiscard]] std::optional<double> used_of_quota() const;
+};
+
+enum class CgroupState {
+  read,       ///< in both samples
+  unread,     ///< in one sample, or none: `why` says it
+  moved,      ///< the process is in another cgroup in sample 2
+  recreated,  ///< the path is another cgroup in sample 2: no difference means anything
+};
+
+std::string_view cgroup_state_name(CgroupState state);
+
 /// The CPU controller of the cgroup that a node's process is in. Nodes can share one: then its numbers are of
-/// all of them together.
+/// all of them together, and nobody's own.
 struct NodeCgroup {
   std::string path;
   int version = 2;
@@ -66,6 +102,39 @@ struct NodeCgroup {
   std::optional<std::uint64_t> quota_usec = std::nullopt;
   std::optional<std::uint64_t> period_usec = std::nullopt;
   std::optional<std::uint64_t> weight = std::nullopt;
+
+  CgroupState state = CgroupState::read;
+  std::string why = {};                        ///< of a state that is not read
+  std::optional<bool> limited = std::nullopt;  ///< false: the kernel says that there is no quota
+  std::optional<std::uint64_t> burst_usec = std::nullopt;
+  std::optional<std::uint64_t> shares = std::nullopt;            ///< version 1
+  std::string cpus = {};                                         ///< cpuset.cpus.effective; empty where not read
+  std::optional<double> local_throttled_seconds = std::nullopt;  ///< by the quotas of ancestors as well
+  std::optional<double> used_seconds = std::nullopt;             ///< see CgroupLevel
+  double window_seconds = 0;
+  bool quota_changed = false;
+  std::size_t nodes = 1;                      ///< that are in it or below it, this one included
+  std::vector<std::string> shared_with = {};  ///< the others, the first of a long list
+  std::vector<CgroupLevel> above = {};        ///< its ancestors up to the mount, the nearest first
+
+  std::string usage_path = {};                             ///< where another cgroup keeps the usage (version 1)
+  std::size_t usage_nodes = 1;                             ///< whose usage that is
+  std::optional<double> processes_seconds = std::nullopt;  ///< what their processes used, between the same stamps
+  std::optional<double> beyond_seconds = std::nullopt;     ///< usage less that; below 0 by rounding alone
+  double beyond_error_seconds = 0;                         ///< ticks and the width of the stamps
 };
+
+/// The cgroup itself as a level, and then those above it.
+std::vector<CgroupLevel> levels_of(const NodeCgroup& cgroup);
+
+/// By the quotas that hold this node and no other, summed over CPUs: of several that do so at once the longest
+/// time, since the same time can be in each. None where there is no such quota.
+std::optional<double> own_throttled_seconds(const NodeCgroup& cgroup);
+
+/// A quota is in force on a cgroup that holds other nodes as well: what it throttled is nobody's own number.
+bool throttled_together(const NodeCgroup& cgroup);
+
+/// The level whose quota comes to the fewest CPUs; none without a quota.
+std::optional<CgroupLevel> tightest_of(const NodeCgroup& cgroup);
 
 }  // namespace cozy

@@ -38,7 +38,8 @@ constexpr std::array k_rules{
          "It does not prove that the runner had no CPU to spare: pinning, priority or the weight of a cgroup can keep "
          "one node off idle CPUs.",
          "one sandbox node waited for CPU", find_node_waited},
-    Rule{"node-throttled", "a node's cgroup was throttled in throttled.periods or for throttled.window, or more",
+    Rule{"node-throttled",
+         "a node's cgroup, or one above it, was throttled in throttled.periods or for throttled.window, or more",
          "It does not prove that the guest would have finished without the quota, nor which threads of the cgroup used "
          "it up.",
          "a CPU quota held a sandbox node back", find_node_throttled},

@@ -17,6 +17,8 @@ enum class Threshold {
   throttled_periods,
   throttled_window,
   throttled_explains,
+  throttled_bound,
+  throttled_most,
   blocked,
   halted,
   busy_ran,
