@@ -7,6 +7,7 @@
 
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/thresholds.hpp"
+#include "collector/render/cgroup_json.hpp"
 #include "collector/render/json_object.hpp"
 #include "collector/render/words.hpp"
 #include "probes/text.hpp"
@@ -146,20 +147,6 @@ JsonObject thread_json(const ThreadTime& thread) {
   return json;
 }
 
-JsonObject cgroup_json(const NodeCgroup& cgroup) {
-  JsonObject json;
-  json.bytes("path", cgroup.path);
-  json.integer("version", cgroup.version);
-  json.number("usage_seconds", cgroup.usage_seconds, k_seconds_steps);
-  json.number("throttled_seconds", cgroup.throttled_seconds, k_seconds_steps);
-  json.count("throttled_periods", cgroup.throttled_periods);
-  json.count("periods", cgroup.periods);
-  json.count("quota_usec", cgroup.quota_usec);
-  json.count("period_usec", cgroup.period_usec);
-  json.count("weight", cgroup.weight);
-  return json;
-}
-
 JsonObject values_json(const std::vector<FieldValue>& values, std::optional<Value> FieldValue::*side) {
   JsonObject json;
   for (const FieldValue& value : values) {
@@ -219,7 +206,7 @@ JsonObject node_json(const NodeBudget& node) {
     json.number("exits_per_second", node.exits_per_second, k_rate_steps);
     json.objects("other_threads", list_of(node.others, thread_json));
   }
-  if (node.cgroup) json.object("cgroup", cgroup_json(*node.cgroup));
+  if (node.cgroup) json.object("cgroup", cgroup_json(node));
   if (node.kvm) json.object("kvm", node_kvm_json(*node.kvm));
   return json;
 }

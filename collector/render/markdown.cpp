@@ -5,6 +5,7 @@
 
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/thresholds.hpp"
+#include "collector/render/cgroup_sentences.hpp"
 #include "collector/render/markdown_text.hpp"
 #include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
@@ -171,6 +172,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Page& 
   if (!markers.empty()) page.paragraph(sentence("marker " + some_names(markers)));
   add_runner(analysis, page);
   add_nodes(analysis, page);
+  add_list("Cgroups", cgroup_sentences(analysis), page);
   page.paragraph(sentence(kvm_sentence(analysis)));
   add_kvm(analysis, page);
   for (const std::string& canary : canary_sentences(report.canaries_of(analysis))) page.paragraph(sentence(canary));

@@ -16,6 +16,7 @@ struct Column {
   std::string heading;
   std::function<std::optional<std::string>(const NodeBudget&)> cell;
   bool always = true;  ///< also when no node has it
+  std::function<std::string(const NodeBudget&)> without = [](const NodeBudget&) { return "absent"; };
 };
 
 /// A node whose time can stand in a table.
@@ -50,10 +51,10 @@ std::vector<Column> columns_of(const std::string& rest) {
           part_column("waited", &TimeParts::waited_seconds, true),
           {"throttled",
            [](const NodeBudget& node) -> std::optional<std::string> {
-             const auto share = throttled_share(node);
-             return share ? std::optional(percent(*share)) : std::nullopt;
+             const std::string text = throttled_text(node);
+             return text.empty() ? std::nullopt : std::optional(text);
            },
-           false},
+           false, [](const NodeBudget& node) { return has_no_quota(node) ? "no quota" : "absent"; }},
           part_column("halted", &TimeParts::halted_seconds, false),
           rest_column(rest),
           {"exits", [](const NodeBudget& node) -> std::optional<std::string> {
@@ -70,7 +71,9 @@ void fill_rows(NodeTable& table) {
     const bool some = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.has_value(); });
     if (!column.always && !some) continue;
     table.rows.front().push_back(column.heading);
-    for (std::size_t i = 0; i < cells.size(); ++i) table.rows[i + 1].push_back(cells[i].value_or("absent"));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      table.rows[i + 1].push_back(cells[i] ? *cells[i] : column.without(*table.nodes[i]));
+    }
   }
 }
 

@@ -123,7 +123,7 @@ std::string node_sentence(const NodeBudget& node, bool partial) {
       break;
   }
   std::string line = name + " " + vcpus_text(node);
-  if (const auto throttled = throttled_share(node)) line += " throttled " + percent(*throttled);
+  if (const std::string throttled = throttled_text(node); !throttled.empty()) line += " throttled " + throttled;
   line += " exits ";
   line += node.exits_per_second ? rate_text(*node.exits_per_second) : "absent";
   return line + node_remarks(node, partial);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/analyse/rules.hpp"
+#include "collector/render/cgroup_sentences.hpp"
 #include "collector/render/neutral.hpp"
 #include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
@@ -240,6 +241,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Screen
     screen.labelled("canary", without_first_word(canary), k_label);
   }
   add_nodes(analysis, screen);
+  add_list("cgroups", cgroup_sentences(analysis), screen);
   add_kvm(analysis, screen);
   add_findings(analysis, screen);
   std::vector<std::string> open;

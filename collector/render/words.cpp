@@ -72,8 +72,21 @@ std::string part_text(const TimeParts& parts, std::string_view name, const std::
 }
 
 std::optional<double> throttled_share(const NodeBudget& node) {
-  if (!node.cgroup || !node.cgroup->throttled_seconds || node.sum.window_seconds <= 0) return std::nullopt;
-  return std::clamp(*node.cgroup->throttled_seconds / node.sum.window_seconds, 0.0, 1.0);
+  const auto seconds = node.cgroup ? own_throttled_seconds(*node.cgroup) : std::nullopt;
+  if (!seconds || node.sum.window_seconds <= 0) return std::nullopt;
+  return std::clamp(*seconds / node.sum.window_seconds, 0.0, 1.0);
+}
+
+std::string throttled_text(const NodeBudget& node) {
+  if (const auto share = throttled_share(node)) return percent(*share);
+  const bool together = node.cgroup && throttled_together(*node.cgroup);
+  return together ? "absent (a cgroup of several nodes)" : "";
+}
+
+bool has_no_quota(const NodeBudget& node) {
+  if (!node.cgroup || !node.cgroup->limited) return false;
+  const std::vector<CgroupLevel> levels = levels_of(*node.cgroup);
+  return std::none_of(levels.begin(), levels.end(), [](const CgroupLevel& level) { return level.configured(); });
 }
 
 std::string threshold_value_text(const ThresholdEntry& entry) {

@@ -48,8 +48,12 @@ std::string rest_name(const TimeParts& parts);
 std::string part_text(const TimeParts& parts, std::string_view name, const std::optional<double>& seconds,
                       std::string_view why);
 
-/// The part of the vCPUs' time in which their cgroup was throttled; inside `waited`.
+/// The part of the vCPUs' time in which a quota of their own throttled them; inside `waited`.
 std::optional<double> throttled_share(const NodeBudget& node);
+/// The same in words, which say where a quota is of several nodes; empty where none is configured or known.
+std::string throttled_text(const NodeBudget& node);
+/// The kernel says that neither the node's cgroup nor one above it has a quota: nothing there can throttle.
+bool has_no_quota(const NodeBudget& node);
 
 /// "10 % of the window"
 std::string threshold_value_text(const ThresholdEntry& entry);

@@ -56,8 +56,8 @@ TEST_CASE("markdown: the verdict, two tables, findings and what is open", "[rend
   CHECK(runner[2].ends_with("| 5.3% (proved) |"));
   const auto nodes = table(text, "| node |");
   REQUIRE(nodes.size() == 5);
-  CHECK(nodes[0] == "| node | vcpus | ran | guest | waited | halted-or-other | exits |");
-  CHECK(nodes[2] == "| srv1 | 2 | 55.0% | 49.5% | 33.0% | 12.0% | 28.3k/s |");
+  CHECK(nodes[0] == "| node | vcpus | ran | guest | waited | throttled | halted-or-other | exits |");
+  CHECK(nodes[2] == "| srv1 | 2 | 55.0% | 49.5% | 33.0% | 0.0% | 12.0% | 28.3k/s |");
   CHECK(text.find("\n### Findings\n\n- **warning** nodes-waited: ") != std::string::npos);
   CHECK(
       text.find(
