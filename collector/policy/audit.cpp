@@ -33,7 +33,7 @@ KnobCheck check(std::string knob, std::optional<Value> expected, std::optional<V
   return {std::move(knob), std::move(expected), std::move(actual), std::move(effective), state};
 }
 
-std::vector<KnobCheck> checks_of(const PodKnobs& asked, const NodeCgroup& node, const CpuKnobs* tightest) {
+std::vector<KnobCheck> checks_of(const PodKnobs& asked, const NodeKnobs& node, const CpuKnobs* tightest) {
   const CpuKnobs& own = node.levels.front();
   const std::optional<Value> no_quota("max");
   const bool alone = node.shared_with.empty();
@@ -49,7 +49,7 @@ std::vector<KnobCheck> checks_of(const PodKnobs& asked, const NodeCgroup& node, 
   return checks;
 }
 
-NodeAudit audit_node(const PodCpu& pod, const PodKnobs& asked, const NodeCgroup& node) {
+NodeAudit audit_node(const PodCpu& pod, const PodKnobs& asked, const NodeKnobs& node) {
   NodeAudit result;
   result.node = node.node;
   result.pid = node.pid;
@@ -104,10 +104,10 @@ bool Audit::as_asked() const {
          std::all_of(nodes.begin(), nodes.end(), [](const NodeAudit& node) { return node.as_asked(); });
 }
 
-Audit audit(const PodCpu& pod, const PodKnobs& expected, const NodeCgroups& found) {
+Audit audit(const PodCpu& pod, const PodKnobs& expected, const SandboxKnobs& found) {
   Audit result;
   result.notes = found.notes;
-  for (const NodeCgroup& node : found.nodes) result.nodes.push_back(audit_node(pod, expected, node));
+  for (const NodeKnobs& node : found.nodes) result.nodes.push_back(audit_node(pod, expected, node));
   result.breaches = breaches_among(expected, found.nodes);
   return result;
 }

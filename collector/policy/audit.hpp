@@ -60,6 +60,6 @@ struct Audit {
   [[nodiscard]] bool as_asked() const;
 };
 
-Audit audit(const PodCpu& pod, const PodKnobs& expected, const NodeCgroups& found);
+Audit audit(const PodCpu& pod, const PodKnobs& expected, const SandboxKnobs& found);
 
 }  // namespace cozy

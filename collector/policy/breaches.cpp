@@ -91,7 +91,7 @@ void add_quota_breaches(const PodCpu& pod, const PodKnobs& asked, const CpuKnobs
 }
 
 /// A quota above the node's own is shared, and its own counters do not show when it throttles.
-void add_ancestor_breaches(const PodKnobs& asked, const NodeCgroup& node, std::vector<Breach>& breaches) {
+void add_ancestor_breaches(const PodKnobs& asked, const NodeKnobs& node, std::vector<Breach>& breaches) {
   const std::vector<CpuKnobs> above(node.levels.begin() + 1, node.levels.end());
   const CpuKnobs* tightest = tightest_quota(above);
   if (tightest == nullptr) return;
@@ -122,7 +122,7 @@ void add_weight_breach(const PodKnobs& asked, const CpuKnobs& own, std::vector<B
 
 }  // namespace
 
-std::vector<Breach> breaches_of(const PodCpu& pod, const PodKnobs& asked, const NodeCgroup& node) {
+std::vector<Breach> breaches_of(const PodCpu& pod, const PodKnobs& asked, const NodeKnobs& node) {
   std::vector<Breach> breaches;
   const CpuKnobs& own = node.levels.front();
   if (!node.shared_with.empty()) {
@@ -140,13 +140,13 @@ std::vector<Breach> breaches_of(const PodCpu& pod, const PodKnobs& asked, const 
   return breaches;
 }
 
-std::vector<Breach> breaches_among(const PodKnobs& asked, const std::vector<NodeCgroup>& nodes) {
+std::vector<Breach> breaches_among(const PodKnobs& asked, const std::vector<NodeKnobs>& nodes) {
   struct Sibling {
     std::uint64_t weight;
     std::string words;
   };
   std::map<std::pair<int, std::string>, std::vector<Sibling>> families;
-  for (const NodeCgroup& node : nodes) {
+  for (const NodeKnobs& node : nodes) {
     if (node.levels.size() < 2 || !node.shared_with.empty()) continue;
     const CpuKnobs& own = node.levels.front();
     const auto weight = weight_in(own);

@@ -58,7 +58,7 @@ bool is_still_there(const ProbeContext& context, const ProcessFacts& process) {
 }
 
 void read_cgroup_of(const ProbeContext& context, const CgroupMounts& mounts, const ProcessFacts& process,
-                    NodeCgroup& node) {
+                    NodeKnobs& node) {
   const auto place = find_cgroup(context.root, context.watchdog, mounts, process.pid);
   if (!place || place->state != PlaceState::found) {
     node.unread = place ? why_no_cgroup(*place) : place.error().text();
@@ -102,14 +102,14 @@ bool is_leftover(const ProbeContext& context, const NodeEvidence& evidence) {
 }
 
 /// A cgroup that holds a second node, or us, is no scope of one node.
-void mark_shared(const ProbeContext& context, const CgroupMounts& mounts, std::vector<NodeCgroup>& nodes) {
+void mark_shared(const ProbeContext& context, const CgroupMounts& mounts, std::vector<NodeKnobs>& nodes) {
   std::map<std::pair<int, std::string>, std::vector<std::string>> members;
-  for (const NodeCgroup& node : nodes) {
+  for (const NodeKnobs& node : nodes) {
     if (!node.levels.empty()) members[{node.levels.front().version, node.levels.front().path}].push_back(node.node);
   }
   const auto answer = context.watchdog.read({context.root.path("proc/self/cgroup"), What::stream});
   const CgroupPlace ours = locate_cgroup(parse_cgroup_lines(answer.file.text), mounts.mounts, "cpu");
-  for (NodeCgroup& node : nodes) {
+  for (NodeKnobs& node : nodes) {
     if (node.levels.empty() || !node.shared_with.empty()) continue;
     const CpuKnobs& own = node.levels.front();
     std::vector<std::string> names = members[{own.version, own.path}];
@@ -122,11 +122,11 @@ void mark_shared(const ProbeContext& context, const CgroupMounts& mounts, std::v
 
 }  // namespace
 
-NodeCgroups read_node_cgroups(const ProbeContext& context) {
+SandboxKnobs read_node_cgroups(const ProbeContext& context) {
   StringSink sink;
   const SandboxProcesses sandbox = find_sandbox_processes(context, sink);
   sink.flush();
-  NodeCgroups found{{}, words_of(sink.content)};
+  SandboxKnobs found{{}, words_of(sink.content)};
   const CgroupMounts mounts = read_cgroup_mounts(context.root, context.watchdog);
   const std::vector<std::string> expected = expected_nodes(context);
   for (const NodeEvidence& evidence : sandbox.nodes) {
@@ -140,7 +140,7 @@ NodeCgroups read_node_cgroups(const ProbeContext& context) {
       found.notes.push_back("left out: " + evidence.node + ", which has neither a pid file nor a process");
       continue;
     }
-    NodeCgroup node{evidence.node, evidence.pid, "", {}, "", {}, {}, evidence.notes};
+    NodeKnobs node{evidence.node, evidence.pid, "", {}, "", {}, {}, evidence.notes};
     const auto process = std::find_if(sandbox.processes.begin(), sandbox.processes.end(),
                                       [&](const ProcessFacts& facts) { return facts.pid == evidence.pid; });
     if (evidence.pid && process != sandbox.processes.end())

@@ -11,7 +11,7 @@
 namespace cozy {
 
 /// What a live node's cgroup is set to, as it was read.
-struct NodeCgroup {
+struct NodeKnobs {
   std::string node;
   std::optional<std::uint64_t> pid;
   std::string unread;               ///< why there are no levels; empty where there are
@@ -22,12 +22,12 @@ struct NodeCgroup {
   std::vector<std::string> notes;  ///< on how the process was found
 };
 
-struct NodeCgroups {
-  std::vector<NodeCgroup> nodes;   ///< every node of which there is evidence, alive or not
+struct SandboxKnobs {
+  std::vector<NodeKnobs> nodes;    ///< every node of which there is evidence, alive or not
   std::vector<std::string> notes;  ///< what could not be looked at
 };
 
 /// Finds the live nodes and reads the knobs of each. Every read is bounded by the context's watchdog.
-NodeCgroups read_node_cgroups(const ProbeContext& context);
+SandboxKnobs read_node_cgroups(const ProbeContext& context);
 
 }  // namespace cozy

@@ -21,20 +21,20 @@ CpuKnobs level(const std::string& path, std::optional<std::uint64_t> quota_usec,
   return knobs;
 }
 
-NodeCgroup node_with(std::vector<CpuKnobs> levels, const std::string& name = "srv1") {
-  NodeCgroup node;
+NodeKnobs node_with(std::vector<CpuKnobs> levels, const std::string& name = "srv1") {
+  NodeKnobs node;
   node.node = name;
   node.pid = 811;
   node.levels = std::move(levels);
   return node;
 }
 
-NodeCgroup node_with(std::optional<std::uint64_t> quota_usec, std::uint64_t weight = 20) {
+NodeKnobs node_with(std::optional<std::uint64_t> quota_usec, std::uint64_t weight = 20) {
   return node_with({level("/lane/vm", quota_usec, weight), level("/lane", std::nullopt)});
 }
 
-Audit audited(const PodCpu& pod, const std::vector<NodeCgroup>& nodes, WeightFormula formula = WeightFormula::linear) {
-  return audit(pod, pod_knobs(pod, formula).value(), NodeCgroups{nodes, {}});
+Audit audited(const PodCpu& pod, const std::vector<NodeKnobs>& nodes, WeightFormula formula = WeightFormula::linear) {
+  return audit(pod, pod_knobs(pod, formula).value(), SandboxKnobs{nodes, {}});
 }
 
 /// The names of what breaks, of every node and among them.
@@ -129,7 +129,7 @@ TEST_CASE("a weight says where it comes from", "[audit]") {
 }
 
 TEST_CASE("version 1 weighs by shares", "[audit]") {
-  NodeCgroup node = node_with(200000);
+  NodeKnobs node = node_with(200000);
   for (CpuKnobs& knobs : node.levels) {
     knobs.version = 1;
     knobs.weight.reset();
@@ -156,13 +156,13 @@ TEST_CASE("siblings of unequal weight are named once", "[audit]") {
 }
 
 TEST_CASE("a shared cgroup, a cgroup without the controller, a node that was not read", "[audit]") {
-  NodeCgroup shared = node_with(200000);
+  NodeKnobs shared = node_with(200000);
   shared.shared_with = "srv2";
   const Audit of_shared = audited(k_burstable, {shared});
   CHECK(broken(of_shared) == Names{"no-own-scope"});
   CHECK_FALSE(of_shared.nodes.front().checks[2].effective);
 
-  NodeCgroup bare = node_with({level("/lane/vm", std::nullopt), level("/lane", 400000)});
+  NodeKnobs bare = node_with({level("/lane/vm", std::nullopt), level("/lane", 400000)});
   bare.levels.front() = CpuKnobs{2, "/lane/vm", std::nullopt};
   const Audit of_bare = audited(k_burstable, {bare});
   CHECK(broken(of_bare) == Names{"no-cpu-controller"});
@@ -173,7 +173,7 @@ TEST_CASE("a shared cgroup, a cgroup without the controller, a node that was not
   CHECK(broken(audited(k_burstable, {bare})).empty());
   CHECK_FALSE(audited(k_burstable, {bare}).as_asked());
 
-  NodeCgroup gone;
+  NodeKnobs gone;
   gone.node = "srv1";
   gone.unread = "no live process was found for it";
   CHECK_FALSE(audited(k_burstable, {gone}).as_asked());
@@ -183,7 +183,7 @@ TEST_CASE("a shared cgroup, a cgroup without the controller, a node that was not
 TEST_CASE("absurd numbers are compared without overflow", "[audit]") {
   const std::uint64_t most = ~std::uint64_t{0};
   CHECK(broken(audited(k_burstable, {node_with(most)})) == Names{"quota-above-limit"});
-  NodeCgroup zero = node_with(200000);
+  NodeKnobs zero = node_with(200000);
   zero.levels.front().period_usec = 0;
   CHECK_FALSE(audited(k_burstable, {zero}).as_asked());
 }
