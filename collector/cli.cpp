@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -99,8 +100,12 @@ void add_sampling(CLI::App& command, Given& given) {
       ->type_name("PROBE[,PROBE]");
 }
 
-void add_format(CLI::App& command, Given& given) {
-  command.add_option("--format", given.format, "text, markdown or json [text]")->type_name("FORMAT");
+constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics};
+constexpr std::array k_compare_formats{Format::text, Format::markdown, Format::json};
+constexpr std::array k_policy_formats{Format::text, Format::json};
+
+void add_format(CLI::App& command, const std::string& formats, Given& given) {
+  command.add_option("--format", given.format, formats + " [text]")->type_name("FORMAT");
   command.footer(
       "A report is a directory, a cozyreport.tgz, the .zip that a browser downloads, or - for standard input.\n"
       "Exit status: 0 whatever was found, 1 a report could not be read, 2 usage.");
@@ -175,11 +180,11 @@ struct CommandLine {
     analyze->add_option("--snapshot", given.one_snapshot, "This bracket alone [every one, the worst first]")
         ->type_name("NAME");
     analyze->add_flag("--explain", given.explain, "The thresholds and the rules, too; needs no REPORT");
-    add_format(*analyze, given);
+    add_format(*analyze, "text, markdown, json or openmetrics", given);
     compare = app.add_subcommand("compare", "Two reports side by side");
     compare->add_option("GREEN", given.green, "The passing run's report")->type_name("");
     compare->add_option("RED", given.red, "The failing run's")->type_name("");
-    add_format(*compare, given);
+    add_format(*compare, "text, markdown or json", given);
     policy = app.add_subcommand("policy", "A pod's CPU request and limit as cgroup knobs; an audit of live nodes");
     add_policy(*policy, given);
     doctor = app.add_subcommand("doctor", "What can be read on this machine, and why not");
@@ -234,7 +239,10 @@ void read_analyzing(const Given& given, bool compare, OptionReader& reader, Invo
   if (compare && given.green == "-" && given.red == "-") {
     reader.refuse("compare", Error{"\"-\"", "is told twice", 0}, "standard input holds one report");
   }
-  reader.format(given.format, invocation.format);
+  if (compare)
+    reader.format(given.format, k_compare_formats, invocation.format);
+  else
+    reader.format(given.format, k_analyze_formats, invocation.format);
   invocation.one_snapshot = given.one_snapshot;
   invocation.explain = given.explain;
 }
@@ -263,9 +271,7 @@ void read_policy(const Given& given, OptionReader& reader, Invocation& invocatio
   else
     reader.refuse("--limit", Error{"\"" + escape(given.limit) + "\"", knobs.error().reason, 0},
                   "give CPUs that a machine can have");
-  reader.format(given.format, invocation.format);
-  if (invocation.format == Format::markdown)
-    reader.refuse("--format", Error{"\"markdown\"", "is no format of policy", 0}, "it is text or json");
+  reader.format(given.format, k_policy_formats, invocation.format);
   policy.audit = !given.audit.empty();
   invocation.options.sandbox = given.audit;
   const std::string needless = !given.nodes.empty()          ? "--node"

@@ -97,15 +97,18 @@ std::string OptionReader::probe_names() {
   return join(names, ", ");
 }
 
-void OptionReader::format(const std::string& given, Format& place) {
-  constexpr std::array<std::string_view, 3> k_formats{"text", "markdown", "json"};
+void OptionReader::format(const std::string& given, std::span<const Format> formats, Format& place) {
   if (given.empty()) return;
-  const auto format = std::find(k_formats.begin(), k_formats.end(), given);
-  if (format == k_formats.end()) {
-    refuse("--format", Error{"\"" + escape(given) + "\"", "is no format", 0}, "it is text, markdown or json");
-  } else {
-    place = static_cast<Format>(format - k_formats.begin());
+  std::vector<std::string> names;
+  for (const Format format : formats) {
+    names.emplace_back(format_name(format));
+    if (names.back() == given) place = format;
   }
+  if (std::find(names.begin(), names.end(), given) != names.end()) return;
+  const std::string last = names.back();
+  names.pop_back();
+  refuse("--format", Error{"\"" + escape(given) + "\"", "is no format of this command", 0},
+         "it is " + join(names, ", ") + " or " + last);
 }
 
 void OptionReader::ignore(const char* variable, const Error& error, const std::string& used) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class OptionReader {
   void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place);
   void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place);
   void only(const std::string& given, std::vector<std::string>& place);
-  void format(const std::string& given, Format& place);
+  void format(const std::string& given, std::span<const Format> formats, Format& place);
   void refuse(const std::string& what, const Error& error, const std::string& way_out);
 
   static std::string probe_names();

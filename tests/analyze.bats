@@ -127,8 +127,9 @@ commands_in() { grep -cP '^\s*::[^:]*::|##\[' || true; }
   }
   refuses 'analyze is told no report; such as: cozybracket analyze' analyze
   refuses 'analyze: .*not expected: b' analyze a b
-  refuses '--format "yaml" is no format; it is text, markdown or json' analyze a --format yaml
+  refuses '--format "yaml" is no format of this command; it is text, markdown, json or openmetrics' analyze a --format yaml
   refuses '--format "" is empty' analyze a --format ''
+  refuses '--format "openmetrics" is no format of this command; it is text, markdown or json' compare a b --format openmetrics
   refuses 'compare is told no report' compare
   refuses 'compare is told one report alone' compare a
   refuses 'compare: .*not expected: c' compare a b c

@@ -1,10 +1,26 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace cozy {
 
-enum class Format { text, markdown, json };
+enum class Format { text, markdown, json, openmetrics };
+
+/// As `--format` names it.
+constexpr std::string_view format_name(Format format) {
+  switch (format) {
+    case Format::text:
+      return "text";
+    case Format::markdown:
+      return "markdown";
+    case Format::json:
+      return "json";
+    case Format::openmetrics:
+      return "openmetrics";
+  }
+  return "text";
+}
 
 struct RenderOptions {
   bool explain = false;     ///< the thresholds and the rules, too

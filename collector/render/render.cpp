@@ -2,6 +2,7 @@
 
 #include "collector/render/json.hpp"
 #include "collector/render/markdown.hpp"
+#include "collector/render/openmetrics.hpp"
 #include "collector/render/terminal.hpp"
 
 namespace cozy {
@@ -14,6 +15,8 @@ std::string render(const ReportAnalysis& report, Format format, const RenderOpti
       return to_markdown(report, options);
     case Format::json:
       return to_json(report, options);
+    case Format::openmetrics:
+      return to_openmetrics(report);
   }
   return {};
 }
