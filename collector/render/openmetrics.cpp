@@ -75,15 +75,15 @@ std::string seconds_text(std::uint64_t count, std::uint64_t per_second) {
 /// All lines of a metric stand together, and no two of them are of the same labels and second.
 class Exposition {
  public:
-  void add(const Metric& metric, const Labels& labels, const std::string& value, std::optional<std::int64_t> second) {
+  void add(const Metric& metric, const Labels& labels, const std::string& value, std::int64_t second) {
     Family& family = families_[metric.name];
     family.metric = &metric;
     const std::string series = labels_text(labels);
-    const auto [at, first] = family.last.try_emplace(series, second.value_or(0));
-    if (!first && second.value_or(0) <= at->second) return;
-    at->second = second.value_or(0);
+    const auto [at, first] = family.last.try_emplace(series, second);
+    if (!first && second <= at->second) return;
+    at->second = second;
     std::string& lines = family.series[series];
-    lines += std::string(metric.name) + series + " " + value + (second ? " " + std::to_string(*second) : "") + "\n";
+    lines += std::string(metric.name) + series + " " + value + " " + std::to_string(second) + "\n";
   }
 
   [[nodiscard]] std::string text() const {
@@ -118,14 +118,18 @@ class SnapshotMetrics {
       add_vcpus(node);
       add_cgroup(node);
     }
-    if (analysis_.window) add_window(*analysis_.window);
+    const auto second = last_second();
+    if (!second) return;  // promtool loads no sample without its time
+    if (analysis_.window) {
+      exposition_.add(k_window, {{"snapshot", analysis_.snapshot}}, fixed(analysis_.window->seconds(), 6), *second);
+    }
     for (const Finding& finding : analysis_.findings) {
       exposition_.add(k_finding,
                       {{"snapshot", analysis_.snapshot},
                        {"id", finding.id},
                        {"level", std::string(level_name(finding.level))},
                        {"subject", unescape(finding.subject)}},
-                      "1", std::nullopt);
+                      "1", *second);
     }
   }
 
@@ -134,6 +138,16 @@ class SnapshotMetrics {
     const CaptureState* state = analysis_.capture(capture, sample);
     if (state == nullptr || !state->end || state->end->epoch_ns <= 0) return std::nullopt;
     return state->end->epoch_ns / k_ns_per_second;
+  }
+
+  /// When the last capture was read.
+  [[nodiscard]] std::optional<std::int64_t> last_second() const {
+    std::optional<std::int64_t> last;
+    for (const CaptureState& state : analysis_.captures) {
+      const auto second = second_of(state.name, state.sample);
+      if (second && (!last || *second > *last)) last = second;
+    }
+    return last;
   }
 
   /// Both values of a row of a capture, where it is a counter. per_second 0: a count of things.
@@ -149,7 +163,7 @@ class SnapshotMetrics {
       const auto second = second_of(capture, sample);
       if (!count || !second) continue;
       const std::string text = per_second == 0 ? std::to_string(*count) : seconds_text(*count, per_second);
-      exposition_.add(metric, labels, text, second);
+      exposition_.add(metric, labels, text, *second);
     }
   }
 
@@ -207,10 +221,6 @@ class SnapshotMetrics {
     add(k_throttled, scope, "throttled_time", k_nsec);
     add(k_throttled_periods, scope, "nr_throttled", 0);
     add(k_periods, scope, "nr_periods", 0);
-  }
-
-  void add_window(const Interval& window) {
-    exposition_.add(k_window, {{"snapshot", analysis_.snapshot}}, fixed(window.seconds(), 6), std::nullopt);
   }
 
   static constexpr std::uint64_t k_usec = 1'000'000;
