@@ -28,7 +28,12 @@ std::optional<Value> parse_value(std::string_view word) {
   return std::nullopt;
 }
 
-/// Reads the lines of a capture, ours or the shell's.
+/// "vm 2231-14", "vm 2231-14 vcpu0": the name stands behind one blank.
+bool is_vm(std::string_view scope) {
+  const auto name = after_prefix(scope, "vm ");
+  return name && !name->empty() && name->front() != ' ';
+}
+
 /// "log-histogram seconds 10^-9"
 std::string join_words(const std::vector<std::string_view>& words, std::size_t begin, std::size_t end) {
   std::string text;
@@ -37,6 +42,7 @@ std::string join_words(const std::vector<std::string_view>& words, std::size_t b
   return text;
 }
 
+/// Reads the lines of a capture, ours or the shell's.
 class KvmLines {
  public:
   explicit KvmLines(Reading& reading) : reading_(reading) {}
@@ -94,6 +100,7 @@ class KvmLines {
     const auto words = split_words(line.substr(close + 2));
     // What does not look like a value is a sentence about "[global]".
     if (words.size() < 2 || (words[1][0] != '-' && !parse_u64(words[1].substr(0, 1)))) return;
+    if (scope != "global" && !is_vm(scope)) return rejected(line, "names no VM");
     const auto number = words.size() <= 3 ? parse_value(words[1]) : std::nullopt;
     const bool mode = words.size() == 2 || (words[2].size() == 4 && parse_u64(words[2]));
     if (!number || !mode) return rejected(line, "is not whole");
@@ -112,6 +119,7 @@ class KvmLines {
     const std::string scope(line.substr(1, is - 1));
     const std::string_view node = line.substr(is + 4);
     if (node.starts_with("anonymous; ")) return;
+    if (!is_vm(scope)) return;
     if (!seen_.insert(scope + "\nnode").second) return;
     reading_.add(scope, "node", std::string(node.substr(0, node.find_first_of(";]"))), Kind::instant);
     const auto evidence = between(node, "; evidence: ", "]");
@@ -163,6 +171,7 @@ class KvmLines {
     const std::string scope(line.substr(6, close - 6));
     const auto words = split_words(line.substr(close + 2));
     if (words.size() < 5) return rejected(line, "is not whole");
+    if (trim(scope).empty()) return rejected(line, "names no vCPU");
     Kind kind = kind_of_name(words[2]).value_or(Kind::histogram);
     const auto values = split_at(words[1], ',');
     if (values.size() > 1) kind = Kind::histogram;
@@ -188,6 +197,7 @@ class KvmLines {
     if (is == std::string_view::npos || read == std::string_view::npos || is < 6 || read < is) return;
     Subject subject;
     subject.scope = line.substr(6, is - 6);
+    if (trim(subject.scope).empty()) return;
     subject.identity = line.substr(is + 4, read - is - 4);
     const auto words = split_words(line.substr(read));
     const auto begin = words.size() > 4 ? parse_i64(words[2]) : std::nullopt;

@@ -159,3 +159,15 @@ TEST_CASE("a VM that left before it was read is a note; one that left in the mid
   CHECK(mentions(reading.notes, "vm 3-4 left during the walk"));
   CHECK(reading.partial.empty());
 }
+
+TEST_CASE("a row without the name of its VM or vCPU is rejected", "[kvm_parser]") {
+  for (const std::string line : {"[vm ] exits 5 0644\n", "[vm   ] exits 5 0644\n", "[vm  1-2] exits 5 0644\n",
+                                 "[vm  is srv1; evidence: x]\n", "[vcpu ] exits 5 cumulative none 10^0\n",
+                                 "[vcpu  is kvm-1/vcpu-0 of process 1 start 2 read from 1 to 2 boot-time ns]\n"}) {
+    CAPTURE(line);
+    const Reading reading = parse(line + "[global] exits 5 0644\n");
+    CHECK(reading.rows.size() == 1);
+    CHECK(reading.subjects.empty());
+    CHECK(reading.partial.size() == (line.find(" 5 ") == std::string::npos ? 0U : 1U));
+  }
+}
