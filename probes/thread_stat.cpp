@@ -36,21 +36,24 @@ std::string_view whole_words(std::string_view text) {
 /// The fields behind the name, counted as proc_pid_stat(5) counts.
 class Fields {
  public:
-  explicit Fields(std::string_view behind_name) : words_(split_words(whole_words(behind_name))) {}
+  explicit Fields(std::string_view behind_name) : text_(whole_words(behind_name)), words_(split_words(text_)) {}
 
   [[nodiscard]] std::string_view word(std::size_t field) const {
     return field - 3 < words_.size() ? words_[field - 3] : std::string_view();
   }
   [[nodiscard]] std::optional<std::uint64_t> number(std::size_t field) const { return parse_u64(word(field)); }
 
-  /// A letter and then integers, and nothing else: a line that was cut has the next words glued to it.
+  /// A letter and then integers, blanks between them, and nothing else: a line that was cut has the next words glued to
+  /// it.
   [[nodiscard]] bool well_formed() const {
-    if (words_.empty() || words_[0].size() != 1 || words_[0][0] < 'A' || words_[0][0] > 'z') return false;
+    if (text_.find('\t') != std::string_view::npos || words_.empty()) return false;
+    if (words_[0].size() != 1 || words_[0][0] < 'A' || words_[0][0] > 'z') return false;
     return std::all_of(words_.begin() + 1, words_.end(),
                        [](std::string_view word) { return parse_u64(word) || parse_i64(word); });
   }
 
  private:
+  std::string_view text_;
   std::vector<std::string_view> words_;
 };
 
@@ -62,8 +65,8 @@ bool ThreadStat::kernel_thread() const { return (flags & k_pf_kthread) != 0; }
 Result<ThreadStat> parse_thread_stat(std::string_view text) {
   const auto frame = find_name(text);
   if (!frame) return Error{"stat", "no name in parentheses in \"" + escape(text.substr(0, 64)) + "\"", 0};
-  const auto before_name = split_words(text.substr(0, frame->open));
-  const auto tid = before_name.size() == 1 ? parse_u64(before_name.front()) : std::nullopt;
+  const std::string_view before_name = text.substr(0, frame->open);
+  const auto tid = before_name.ends_with(' ') ? parse_u64(before_name.substr(0, frame->open - 1)) : std::nullopt;
   const Fields fields(text.substr(frame->close + 1));
   const auto utime = fields.number(14);
   const auto stime = fields.number(15);
