@@ -51,6 +51,8 @@ struct Given {
   std::string one_snapshot;
   std::string format;
   bool explain = false;
+  bool once = false;
+  bool no_summary = false;
   std::string request;
   std::string limit;
   std::string formula;
@@ -171,6 +173,8 @@ struct CommandLine {
         "Exit status: 0 every capture holds data, 1 some capture holds none, 2 usage, 3 nothing could be written.");
     sample->add_option("N", given.sample, "1 or 2");
     add_sampling(*sample, given);
+    sample->add_flag("--once", given.once, "Keep a sample 2 that this bracket has already");
+    sample->add_flag("--no-summary", given.no_summary, "No summary behind sample 2: another call of it will follow");
     pack = app.add_subcommand("pack", "The report directory as <report-dir>.tgz");
     pack->footer("Exit status: 0 packed, 2 usage, 3 nothing could be written.");
     add_where(*pack, given);
@@ -324,6 +328,8 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
   } else if (line.sample->parsed()) {
     name = "sample";
     invocation.what = Invocation::What::sample;
+    invocation.once = line.given.once;
+    invocation.summary = !line.given.no_summary;
     if (line.given.sample == "1" || line.given.sample == "2")
       invocation.sample = line.given.sample == "1" ? 1 : 2;
     else

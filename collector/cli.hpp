@@ -22,6 +22,8 @@ struct Invocation {
   SampleOptions options;
   std::string output;                 ///< run, pack: where the archive goes; "" for <report-dir>.tgz
   int sample = 1;                     ///< sample
+  bool once = false;                  ///< sample: a sample 2 of this bracket that is there already is kept
+  bool summary = true;                ///< sample: behind sample 2
   std::string probe;                  ///< probe
   std::vector<std::string> command;   ///< run
   std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone

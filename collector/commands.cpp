@@ -14,6 +14,7 @@
 #include "collector/analyze_command.hpp"
 #include "collector/doctor.hpp"
 #include "collector/log.hpp"
+#include "collector/placement.hpp"
 #include "collector/policy_command.hpp"
 #include "collector/report/archive.hpp"
 #include "collector/run/bounded.hpp"
@@ -37,6 +38,7 @@ constexpr std::int64_t k_hurried_grace_ns = 200 * k_ns_per_ms;
 constexpr std::int64_t k_hurried_rest_ns = 2 * k_ns_per_second;
 constexpr std::int64_t k_least_pack_ns = 300 * k_ns_per_ms;
 constexpr std::int64_t k_summary_bound_ns = 5 * k_ns_per_second;
+constexpr std::int64_t k_placement_bound_ns = k_ns_per_second;
 
 bool& left_behind() {
   static bool left = false;
@@ -129,12 +131,24 @@ int run_command(const Invocation& invocation) {
 }
 
 int sample_command(const Invocation& invocation) {
-  const SampleOptions options = with_program(invocation.options);
+  SampleOptions options = with_program(invocation.options);
+  const std::int64_t begin_ns = boottime_ns();
+  const PlacementAsked asked{options.snapshot, options.only, invocation.sample, invocation.once};
+  const Placement placement = look_at_placement(options.report_dir, asked, k_placement_bound_ns);
+  for (const std::string& note : placement.notes) log_line("placement: " + note);
+  if (placement.kept) return 0;
+  options.spent_ns = boottime_ns() - begin_ns;
   const SampleOutcome outcome = take_sample(options, invocation.sample);
   log_sample(options, outcome, std::nullopt);
-  if (invocation.sample == 2) log_summary(options, {{2}, std::nullopt}, k_summary_bound_ns);
+  if (invocation.sample == 2 && invocation.summary) log_summary(options, {{2}, std::nullopt}, k_summary_bound_ns);
   if (outcome.nothing_written()) return k_nothing_written;
   return outcome.all_hold_data() ? 0 : k_no_data;
+}
+
+int pack_command(const Invocation& invocation) {
+  const std::string& directory = invocation.options.report_dir;
+  for (const std::string& note : look_at_brackets(directory, k_placement_bound_ns)) log_line("placement: " + note);
+  return pack_report(invocation, k_pack_bound_ns) ? 0 : k_nothing_written;
 }
 
 int probe_command(const Invocation& invocation) {
@@ -169,7 +183,7 @@ int perform(const Invocation& invocation) {
     case Invocation::What::sample:
       return sample_command(invocation);
     case Invocation::What::pack:
-      return pack_report(invocation, k_pack_bound_ns) ? 0 : k_nothing_written;
+      return pack_command(invocation);
     case Invocation::What::analyze:
       return analyze_command(invocation);
     case Invocation::What::compare:

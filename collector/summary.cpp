@@ -72,7 +72,10 @@ Answer read_back(const SampleOptions& options, const SummaryFacts& facts) {
   for (const Snapshot& candidate : report->snapshots) {
     if (candidate.name != options.snapshot) continue;
     ReportAnalysis whole = describe(*report);
-    whole.snapshots = {analyse(candidate, analysis_options(options.only, facts.wait_passed))};
+    AnalysisOptions asked = analysis_options(options.only, facts.wait_passed);
+    // What another call of this bracket has taken was asked for as well.
+    for (const SampleCapture& file : candidate.captures) asked.not_asked.erase(file.capture.name);
+    whole.snapshots = {analyse(candidate, asked)};
     Analysis logged = whole.snapshots.front();
     std::erase_if(logged.shortfalls, [&](const Shortfall& s) { return facts.samples_logged.contains(s.sample); });
     const std::vector<std::string> said = job_log(logged);

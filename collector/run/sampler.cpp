@@ -225,7 +225,8 @@ SampleOutcome take_sample(const SampleOptions& options, int sample) {
   read_sources(options, sample, [&](std::size_t i, ReadCapture read) {
     writes[i].emplace(begin_to_write(options, std::move(read), outcome.captures[i]));
   });
-  const std::int64_t all_over_ns = begin_ns + options.read_timeout_ns + options.read_grace_ns + k_beyond_grace_ns;
+  const std::int64_t all_over_ns =
+      begin_ns - options.spent_ns + options.read_timeout_ns + options.read_grace_ns + k_beyond_grace_ns;
   const std::int64_t time_ns = boottime_ns();
   const std::int64_t until_ns = std::clamp(all_over_ns, time_ns + k_least_write_ns, time_ns + k_most_write_ns);
   finish_writes(writes, until_ns, options, outcome.captures);

@@ -22,6 +22,7 @@ struct SampleOptions {
   std::int64_t read_grace_ns = 5 * k_ns_per_second;
   std::vector<std::string> only;  ///< names of probes; empty for every one
   std::string program;            ///< this binary: spawned again as `probe NAME`
+  std::int64_t spent_ns = 0;      ///< of the sample's time, before it is begun
   int interrupt_fd = -1;          ///< cuts the sample short when it becomes readable
 };
 
