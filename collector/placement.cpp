@@ -1,6 +1,7 @@
 #include "collector/placement.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -121,7 +122,8 @@ template <class Work>
 std::vector<std::string> bounded_lines(const std::string& report_dir, std::int64_t bound_ns, const Work& work) {
   const auto words = run_bounded(bound_ns, [&] {
     const auto report = open_report_directory(report_dir);
-    return report ? join(work(*report), "\n") : std::string();
+    if (report) return join(work(*report), "\n");
+    return report.error().code == ENOENT ? join(work(Report()), "\n") : std::string();  // nothing is there yet
   });
   std::vector<std::string> lines;
   if (!words) return lines;
