@@ -95,6 +95,7 @@ class ThreadLines {
   void finish() {
     for (const std::string& refused : reading_.refused) add_words(reading_.partial, refused);
     if (accounting_off_) drop_zero_schedstat();
+    if (accepted_ == 0) drop_totals();
     if (accepted_ == 0 && reading_.finding.empty() && reading_.unavailable.empty()) {
       reading_.unavailable = "no thread line in the text";
     }
@@ -211,6 +212,12 @@ class ThreadLines {
     add_number(scope, "on_cpu_ns", on_cpu);
     add_number(scope, "run_delay_ns", delay);
     add_number(scope, "timeslices", turns);
+  }
+
+  /// What a process has used is data beside its threads; alone it would pass for a reading of them.
+  void drop_totals() {
+    std::erase_if(reading_.rows,
+                  [](const Row& row) { return row.scope.starts_with("process ") && row.field != "comm"; });
   }
 
   void drop_zero_schedstat() {

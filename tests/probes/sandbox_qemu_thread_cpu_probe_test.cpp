@@ -254,7 +254,8 @@ TEST_CASE("nothing read, no QEMU, no thread: each its own word", "[qemu]") {
   gone.fail("open", "proc/811/task", ENOENT);
   const Reading ended = run_on(k_probe, tree.directory(), gone).reading;
   CHECK(ended.finding.starts_with("NO-THREAD-LINES"));
-  CHECK(node(ended, "srv1").pid == 811U);  // known all the same
+  CHECK(node(ended, "srv1").pid == 811U);             // known all the same
+  CHECK_FALSE(ended.number("process 811", "utime"));  // its totals alone are no reading of threads
 }
 
 TEST_CASE("what could not be read is no finding", "[qemu]") {
