@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Programs that single tests use, taken from a package or built from a module into _build/tools. To be sourced by
 # hack/setup, which has set `here` and says, dies and reads the distribution.
-: "${here:?}"
+: "${here:?}" "${distribution:=unknown}"
 
 readonly k_chainsaw_version=v0.2.12
 readonly k_chainsaw=${here%/*}/_build/tools/chainsaw-$k_chainsaw_version/chainsaw
