@@ -48,13 +48,13 @@ answer_outputs() {
 
 report_output() {
   local path=''
-  [[ ! -f $archive ]] || path=$(realpath -- "$archive")
+  [[ ! $mode =~ ^(wrap|report)$ || ! -f $archive ]] || path=$(realpath -- "$archive")
   [[ $path != *[[:cntrl:]]* ]] || path=
   set_output report-path "$path"
 }
 
 details() {
-  [[ $mode == wrap || $mode == report ]] && [[ -n $binary && -f $archive ]] || return 0
+  [[ $mode =~ ^(wrap|report)$ && -n $binary && -f $archive ]] || return 0
   echo "::group::cozybracket: what the report says"
   timeout --kill-after=5 "$k_analyze_bound" "$binary" analyze "$archive" 2>&1
   echo "::endgroup::"
