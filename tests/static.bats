@@ -4,33 +4,16 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-  export STATIC=$BATS_FILE_TMPDIR/cozybracket
-  "$COZY_SOURCE/hack/build-static" --output "$STATIC" >"$BATS_FILE_TMPDIR/build.log" 2>&1 ||
-    { tail -n 30 "$BATS_FILE_TMPDIR/build.log" >&2; return 1; }
+  load static_root
+  build_static
 }
 
 setup() {
-  export BATS_LIB_PATH=${BATS_LIB_PATH:-/usr/lib/bats}
-  bats_load_library bats-support
-  bats_load_library bats-assert
-  ROOT=$BATS_TEST_TMPDIR/root
-  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  load static_root
+  static_root_setup
 }
 
-teardown() {
-  ! mountpoint -q "$ROOT/proc" || umount "$ROOT/proc"
-  ! mountpoint -q "$ROOT/sandbox" || umount "$ROOT/sandbox"
-  [[ ! -e $SANDBOX/lane.state ]] || "$COZY_SOURCE/hack/lane" down --sandbox "$SANDBOX"
-}
-
-# A root with the executable, /proc and the nodes' folders; no /dev, no libraries, no shell.
-make_root() {
-  [[ $(id -u) == 0 ]] || skip "a root of its own needs root"
-  mkdir -p "$ROOT"/{proc,sandbox}
-  mount -t proc proc "$ROOT/proc" || skip "/proc cannot be mounted here"
-  mount --bind "$SANDBOX" "$ROOT/sandbox" || skip "a bind mount is not to be had here"
-  cp "$STATIC" "$COZY_BUILD/wait_for_line" "$ROOT/"
-}
+teardown() { static_root_teardown; }
 
 @test "the static executable needs no library and stays small" {
   run -0 cat "$BATS_FILE_TMPDIR/build.log"
@@ -40,8 +23,7 @@ make_root() {
 }
 
 @test "it does the demo inside an empty root with /proc alone" {
-  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
-  "$COZY_SOURCE/hack/lane" up --sandbox "$SANDBOX" --roles join:4,spin,halt >/dev/null
+  start_nodes join:4,spin,halt
   make_root
   run --separate-stderr chroot "$ROOT" /cozybracket run --sandbox /sandbox --report-dir /report -- \
     /wait_for_line /sandbox/srv1/serial.log joined 120

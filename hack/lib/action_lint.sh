@@ -30,8 +30,8 @@ install_actionlint() {
 # One native program in a wheel: a folder of its own, nothing of the system's Python is touched.
 install_zizmor() {
   python3 -m pip --version >/dev/null 2>&1 || { say "zizmor needs pip, and python3 -m pip does not run"; return 1; }
-  timeout --kill-after=30 "$k_action_lint_bound" python3 -m pip --quiet --disable-pip-version-check install --no-deps \
-    --only-binary :all: --upgrade --target "$k_action_lint/zizmor" "$k_zizmor" >&2 || return 1
+  PIP_ROOT_USER_ACTION=ignore timeout --kill-after=30 "$k_action_lint_bound" python3 -m pip --quiet install --no-deps \
+    --disable-pip-version-check --only-binary :all: --upgrade --target "$k_action_lint/zizmor" "$k_zizmor" >&2 || return 1
   ln -sfn ../zizmor/bin/zizmor "$k_action_lint/bin/zizmor"
 }
 
