@@ -5,6 +5,7 @@
 
 readonly k_chainsaw_version=v0.2.12
 readonly k_chainsaw=${here%/*}/_build/tools/chainsaw-$k_chainsaw_version/chainsaw
+readonly k_chainsaw_go=go1.23.12 # it reaches into Go's testing package, which a later Go has changed: 1.26 refuses it
 readonly k_go_bound=2400    # seconds; fetching and building chainsaw never takes longer than this
 
 # --- promtool -------------------------------------------------------------------
@@ -52,11 +53,13 @@ get_kernel() {
 # Builds chainsaw from its module, through whatever module proxy Go is set to. Nothing of it goes anywhere but into
 # Go's own caches and _build/tools.
 install_chainsaw() {
-  local status=0
-  command -v go >/dev/null || die "there is no go on PATH to build chainsaw with; its module wants Go 1.23 or newer"
-  say "building chainsaw $k_chainsaw_version with $(go env GOVERSION 2>/dev/null || echo go); this takes some minutes"
+  local status=0 toolchain
+  command -v go >/dev/null || die "there is no go on PATH to build chainsaw with; Go 1.21 or newer fetches $k_chainsaw_go"
+  toolchain=$(go env GOVERSION) || toolchain=unknown
+  [[ $toolchain == go1.2[34]* ]] || toolchain=$k_chainsaw_go
+  say "building chainsaw $k_chainsaw_version with $toolchain; this takes some minutes"
   mkdir -p "${k_chainsaw%/*}"
-  GOBIN=${k_chainsaw%/*} CGO_ENABLED=0 GOWORK=off timeout --kill-after=30 "$k_go_bound" \
+  GOBIN=${k_chainsaw%/*} GOTOOLCHAIN=$toolchain CGO_ENABLED=0 GOWORK=off timeout --kill-after=30 "$k_go_bound" \
     go install "github.com/kyverno/chainsaw@$k_chainsaw_version" >&2 </dev/null || status=$?
   [[ $status == 0 && -x $k_chainsaw ]] ||
     die "chainsaw could not be built: go install ended with $status (124 is the bound of $k_go_bound s)"

@@ -118,6 +118,23 @@ END
   assert_output --partial "missing tools: qemu-system-x86_64 as ld"
 }
 
+@test "chainsaw is wanted where it is asked for, and without go it is said what lacks" {
+  command -v dpkg-query >/dev/null || skip "no dpkg here"
+  mkdir -p tree/hack empty
+  cp "$ROOT/hack/setup" tree/hack
+  printf 'ID=elsewhere\nVERSION_ID=1\n' >os-release
+  ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v cat)" "$(command -v tr)" empty/
+  run -1 env PATH="$PWD/empty" COZYBRACKET_SETUP_OS_RELEASE=os-release bash tree/hack/setup --chainsaw
+  assert_output --partial "there is no go on PATH"
+  printf 'ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n' >os-release
+  run -1 env COZYBRACKET_SETUP_OS_RELEASE=os-release tree/hack/setup --check --chainsaw
+  assert_line chainsaw
+  mkdir -p tree/_build/tools/chainsaw-v0.2.12
+  cp "$(type -P true)" tree/_build/tools/chainsaw-v0.2.12/chainsaw
+  run -0 env COZYBRACKET_SETUP_OS_RELEASE=os-release tree/hack/setup --check --chainsaw
+  run -0 env COZYBRACKET_SETUP_OS_RELEASE=os-release tree/hack/setup --chainsaw
+}
+
 @test "an unknown argument is refused by name" {
   run -2 "$ROOT/hack/setup" --frob
   assert_output --partial "unknown argument '--frob'"
