@@ -262,6 +262,19 @@ pack_leaves_no_leftover() {
   eventually no_cozy_process
 }
 
+@test "after SIGKILL the command is told to end, and nobody holds the output" {
+  mkfifo pipe
+  cat pipe >heard &
+  local reader=$!
+  "${RUN[@]}" -- sh -c 'echo $$ >waits; exec sleep 3600' >pipe 2>&1 3>&- &
+  STARTED=$!
+  eventually is_written waits
+  kill -KILL "$STARTED"
+  take_end
+  wait "$reader" # it ends when the last writer has gone
+  eventually is_gone "$(cat waits)"
+}
+
 # --- a sample and its caller ------------------------------------------------------------------
 
 @test "a sample leaves no process and keeps no pipe of its caller's" {

@@ -94,6 +94,8 @@ CommandStart::CommandStart(const std::vector<std::string>& arguments) : shared_(
   try {
     std::thread([shared = shared_, arguments] {
       shared->set(spawn_inheriting(arguments, shared->child.place()));
+      // The command is told when its parent ends, and its parent is this thread.
+      for (;;) ::pause();
     }).detach();
   } catch (const std::system_error& problem) {
     shared_->set(Error{arguments.front(), "no thread to start it: " + errno_text(problem.code().value()),

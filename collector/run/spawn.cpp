@@ -56,10 +56,13 @@ struct ProbeSetup : EndWithoutCleanup {
   }
 };
 
-/// What the command's process does: nothing but to forget what was ours. It keeps every inherited descriptor.
+/// What the command's process does: it forgets what was ours, and asks to be told when we are killed: it would go on
+/// with our caller's output, and whoever waits for the end of that would wait for it. It keeps every inherited
+/// descriptor.
 struct CommandSetup : EndWithoutCleanup {
-  explicit CommandSetup(std::atomic<pid_t>* place) : child(place) {}
+  CommandSetup(std::atomic<pid_t>* place, pid_t parent_process) : child(place), parent(parent_process) {}
   std::atomic<pid_t>* child;
+  pid_t parent;
 
   process::error_code on_setup(process::posix::default_launcher& launcher, const process::filesystem::path&,
                                const char* const*) const {
@@ -72,7 +75,11 @@ struct CommandSetup : EndWithoutCleanup {
   }
   process::error_code on_exec_setup(process::posix::default_launcher&, const process::filesystem::path&,
                                     const char* const*) const {
-    if (child != nullptr) child->store(::getpid());
+    if (child != nullptr) {
+      child->store(::getpid());
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (::getppid() != parent) ::_exit(125);
+    }
     reset_signals();
     return {};
   }
@@ -133,12 +140,12 @@ Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, in
 Result<pid_t> spawn_inheriting(const std::vector<std::string>& command, std::atomic<pid_t>* child) {
   const auto program = find_program(command.front());
   if (!program) return program.error();
-  auto pid = spawn(*program, command, process::process_stdio{}, CommandSetup(child));
+  auto pid = spawn(*program, command, process::process_stdio{}, CommandSetup(child, ::getpid()));
   if (pid || pid.error().code != ENOEXEC) return pid;
   // A script without its first line is a shell's, as execvp(3) has it.
   std::vector<std::string> script{"/bin/sh", *program};
   script.insert(script.end(), command.begin() + 1, command.end());
-  return spawn("/bin/sh", script, process::process_stdio{}, CommandSetup(child));
+  return spawn("/bin/sh", script, process::process_stdio{}, CommandSetup(child, ::getpid()));
 }
 
 }  // namespace cozy

@@ -17,7 +17,8 @@ Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, in
 
 /// A program that inherits everything, found as execvp(3) finds it. `error.code` is ENOENT where there is
 /// none, else why it could not be run. Waits until execve(2) has answered; `child`, in memory that a child
-/// shares, holds the number of the process that is waiting there.
+/// shares, holds the number of the process that is waiting there; with it the program gets SIGTERM when this
+/// thread ends.
 Result<pid_t> spawn_inheriting(const std::vector<std::string>& command, std::atomic<pid_t>* child = nullptr);
 
 }  // namespace cozy
