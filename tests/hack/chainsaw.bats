@@ -122,6 +122,35 @@ wait'
   assert_whole_report cut-run
 }
 
+@test "cut, as a command operation: chainsaw kills run itself, the wait ends, and the next step closes the bracket" {
+  mkdir suite
+  cat >suite/chainsaw-test.yaml <<'END'
+apiVersion: chainsaw.kyverno.io/v1alpha1
+kind: Test
+metadata: {name: suite}
+spec:
+  steps:
+  - try:
+    - command:
+        timeout: 10s
+        entrypoint: sh
+        args: [-c, 'exec "$COZYBRACKET" run -- sleep 3600']
+    catch:
+    - script:
+        timeout: 60s
+        content: |
+          . "$HOOKS"
+          cozybracket_after
+          cozybracket_report
+END
+  chainsaw_test suite
+  assert_equal "$status" 1
+  assert_line --partial 'signal: killed'
+  assert_line --partial 'cozybracket: verdict: '
+  eventually nothing_is_left
+  assert_whole_report kubernetes
+}
+
 @test "cut during a read that does not end: nothing of ours holds the step longer than the bound" {
   hang hanging --swallow
   export COZY_DIAG_READ_TIMEOUT=2 COZY_DIAG_READ_GRACE=1
