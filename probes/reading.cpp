@@ -99,7 +99,7 @@ bool parse_common_line(std::string_view line, Reading& reading) {
     return true;
   }
   if (const auto cut = after_prefix(line, "walk cut: ")) {
-    add_words(reading.partial, std::string(*cut));
+    add_words(reading.partial, trim(*cut).empty() ? "the walk was cut" : std::string(*cut));
     return true;
   }
   if (const auto note = after_prefix(line, "note: ")) {

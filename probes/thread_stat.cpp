@@ -27,6 +27,8 @@ std::optional<NameFrame> find_name(std::string_view text) {
   return NameFrame{open, close};
 }
 
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
 /// The text without a last word that may be cut short: neither a newline nor a blank stands behind it.
 std::string_view whole_words(std::string_view text) {
   const std::size_t newline = text.find('\n');
@@ -47,7 +49,7 @@ class Fields {
   /// it.
   [[nodiscard]] bool well_formed() const {
     if (text_.find('\t') != std::string_view::npos || words_.empty()) return false;
-    if (words_[0].size() != 1 || words_[0][0] < 'A' || words_[0][0] > 'z') return false;
+    if (words_[0].size() != 1 || !is_letter(words_[0][0])) return false;
     return std::all_of(words_.begin() + 1, words_.end(),
                        [](std::string_view word) { return parse_u64(word) || parse_i64(word); });
   }

@@ -121,6 +121,23 @@ TEST_CASE("a text that was cut gives a line that says no more than the text", "[
   CHECK_FALSE(parse_thread_stat("\n" + whole));
 }
 
+TEST_CASE("what the kernel does not write is no stat text", "[thread_stat]") {
+  const std::string whole = stat_line("31", "x");
+  const auto with = [&](const std::string& part, const std::string& other) {
+    std::string text = whole;
+    return text.replace(text.find(part), part.size(), other);
+  };
+  REQUIRE(with(") S ", ") R ") != whole);
+  CHECK(parse_thread_stat(with(") S ", ") R ")));
+  for (const std::string state : {"\\", "_", "`", "[", "1", "SS", ""})
+    CHECK_FALSE(parse_thread_stat(with(") S ", ") " + state + " ")));
+  CHECK_FALSE(parse_thread_stat(with(") S ", ")\tS ")));
+  CHECK_FALSE(parse_thread_stat(with(") S ", ") S\t")));
+  CHECK_FALSE(parse_thread_stat(with("31 (", "31\t(")));
+  CHECK_FALSE(parse_thread_stat(with("31 (", "31(")));
+  CHECK_FALSE(parse_thread_stat(with("31 (", " 31 (")));
+}
+
 TEST_CASE("T11: the start time is field 22", "[thread_stat]") {
   CHECK(parsed(case_text("T11", "before.txt")).start_ticks == 12345);
   CHECK(parsed(case_text("T11", "after.txt")).start_ticks == 12345);

@@ -133,6 +133,8 @@ TEST_CASE("the nodes' cgroups", "[judge]") {
 TEST_CASE("the runner's shape", "[judge]") {
   check("runner-shape", {{"facts", "kernel-release: 6.18\ncpus-online: 0-1\n", k_ended, Outcome::complete, ""},
                          {"facts that are no numbers will do", "cpu-model: x\n", k_ended, Outcome::complete, ""},
+                         {"cut without a reason", "kernel-release: 6.18\n[walk cut: ]\n", k_ended, Outcome::partial,
+                          "the walk was cut"},
                          {"cut", "kernel-release: 6.18\n", k_cut, Outcome::partial, "bound reached"},
                          {"nothing", "", k_ended, Outcome::unavailable, "not one fact"}});
 }
