@@ -121,7 +121,7 @@ END
 @test "chainsaw is wanted where it is asked for, and without go it is said what lacks" {
   command -v dpkg-query >/dev/null || skip "no dpkg here"
   mkdir -p tree/hack empty
-  cp "$ROOT/hack/setup" tree/hack
+  cp -r "$ROOT/hack/setup" "$ROOT/hack/lib" tree/hack
   printf 'ID=elsewhere\nVERSION_ID=1\n' >os-release
   ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v cat)" "$(command -v tr)" empty/
   run -1 env PATH="$PWD/empty" COZYBRACKET_SETUP_OS_RELEASE=os-release bash tree/hack/setup --chainsaw
