@@ -173,6 +173,22 @@ TEST_CASE("analysis: KVM without one VM is said") {
   CHECK(shortfalls[0].reason.find("no VM is alive") != std::string::npos);
 }
 
+TEST_CASE("analysis: a vCPU whose statistics were read is alive, whatever debugfs has of its VM") {
+  for (const char* debugfs : {"NO-DEBUGFS: debugfs could not be reached: EPERM", "NO-KVM-DIR: no kvm directory", ""}) {
+    INFO(debugfs);
+    Snapshot snapshot = whole_snapshot();
+    for (const int sample : {1, 2}) {
+      drop(snapshot, "sandbox-kvm-exits", sample);
+      add(snapshot, "sandbox-kvm-exits", sample,
+          "[vcpu srv1/vcpu0] exits " + std::to_string(1000 * sample) + " cumulative none 10^0\n" + debugfs + "\n");
+    }
+    const Analysis analysis = analyse(snapshot);
+    for (const Shortfall& shortfall : of(analysis, "sandbox-kvm-exits"))
+      CHECK(shortfall.reason.find("no VM is alive") == std::string::npos);
+    CHECK(analysis.kvm);
+  }
+}
+
 TEST_CASE("analysis: rows that disagree with the online list are a container's view") {
   Snapshot snapshot = whole_snapshot();
   drop(snapshot, "runner-shape", 1);
