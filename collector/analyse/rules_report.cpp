@@ -114,7 +114,7 @@ std::string distance_words(const std::optional<Interval>& window) {
 }
 
 /// Why a node, or a part of it, has no numbers.
-enum class Lack { none, process, first_sample, one_sample, window, excess, vcpus, waiting, halts };
+enum class Lack { none, process, first_sample, one_sample, window, excess, vcpus, fell, waiting, halts };
 
 Lack lack_of(const NodeBudget& node) {
   switch (node.state) {
@@ -152,6 +152,8 @@ std::string lack_words(Lack lack, const NodeBudget& node) {
       return "has a vCPU that ran and waited for longer than there was time";
     case Lack::vcpus:
       return "has " + std::to_string(node.vcpus_unpaired) + " vCPU threads in one sample only";
+    case Lack::fell:
+      return "has counters that went back";
     case Lack::waiting:
       return "has no waiting time of its vCPU threads (no schedstat)";
     case Lack::halts:
@@ -199,10 +201,13 @@ void add_nodes(const Analysis& analysis, Findings& findings) {
     const Lack lack = lack_of(node);
     if (lack != Lack::none) lacks.add(lack, node);
     if (!has_judged_vcpus(node)) continue;
-    if (!node.sum.waited_seconds) lacks.add(Lack::waiting, node);
+    const bool whole = node.sum.ran_seconds && node.sum.waited_seconds && node.sum.halted_seconds;
+    const bool fell = !node.went_back.empty() && (!whole || !node.exits_per_second);
+    if (fell) lacks.add(Lack::fell, node);
+    if (!node.sum.waited_seconds && !fell) lacks.add(Lack::waiting, node);
     const bool matters = share_reaches(node.sum.share(node.sum.rest_seconds).value_or(0), Threshold::blocked);
     const bool said = falls_short(analysis, k_kvm_capture);
-    if (!node.sum.halted_seconds && matters && !said) lacks.add(Lack::halts, node);
+    if (!node.sum.halted_seconds && matters && !said && !fell) lacks.add(Lack::halts, node);
   }
   lacks.take_into(findings);
   if (analysis.nodes.empty() && analysis.pair(k_threads_capture) != nullptr) {

@@ -177,6 +177,14 @@ class Budget {
     return use;
   }
 
+  void note_falls(const std::string& scope, std::uint64_t index, NodeBudget& node) const {
+    for (const char* field : {"utime", "stime", "on_cpu_ns", "run_delay_ns", "guest_time"}) {
+      const RowChange* row = threads_.find(scope, field);
+      if (row == nullptr || row->change != Change::went_back) continue;
+      node.went_back.push_back(std::string(field) + " of vCPU " + std::to_string(index));
+    }
+  }
+
   void add_vcpu(const ThreadScope& thread, std::uint64_t index, const ThreadUse& use, NodeBudget& node) const {
     VcpuTime vcpu;
     vcpu.tid = thread.tid;
@@ -184,6 +192,7 @@ class Budget {
     vcpu.window = use.window;
     vcpu.ran_by_ticks = use.by_ticks;
     vcpu.start_ticks = use.start_ticks;
+    note_falls(thread.scope, index, node);
     vcpu.parts.ran_seconds = use.ran_seconds;
     vcpu.parts.guest_seconds = use.guest_seconds;
     vcpu.parts.waited_seconds = use.waited_seconds;

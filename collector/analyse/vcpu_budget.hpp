@@ -81,7 +81,9 @@ struct NodeBudget {
   std::size_t vcpus_unpaired = 0;    ///< vCPU threads of one reading alone, or begun anew
   std::size_t threads_unpaired = 0;  ///< other threads of one reading alone, or begun anew
   bool vcpus_by_statistics = false;  ///< no thread has a vCPU's name: they are known by KVM's statistics
-  TimeParts sum;                     ///< over the vCPUs; a part that one of them lacks is absent
+  /// Counters of its vCPUs that fell, so that no rate is made of them: "run_delay_ns of vCPU 0".
+  std::vector<std::string> went_back = {};
+  TimeParts sum;  ///< over the vCPUs; a part that one of them lacks is absent
   bool ran_by_ticks = false;
   bool impossible = false;
   ProcessTime process;

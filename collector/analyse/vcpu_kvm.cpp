@@ -45,6 +45,8 @@ void take_row(const RowChange& row, VcpuKvm& vcpu) {
   if (!vcpu.interval) vcpu.interval = row.interval;
   if (const auto rate = row.per_second()) vcpu.rates.push_back({row.field(), *rate});
   if (row.field() == "halt_wait_ns") vcpu.halted_ns = row.delta;
+  const bool fell = row.change == Change::went_back || row.change == Change::reset;
+  if (fell && (row.field() == "halt_wait_ns" || row.field() == "exits")) vcpu.went_back.push_back(row.field());
   if (row.kind != Kind::instant && row.kind != Kind::peak) return;
   FieldValue value{row.field(), std::nullopt, std::nullopt};
   if (row.before != nullptr) value.before = row.before->value;
@@ -111,6 +113,8 @@ void take_node(const VcpuKvmMap& statistics, NodeBudget& node) {
     const auto known = statistics.find({node.name, vcpu.index});
     if (known == statistics.end()) every = false;
     if (known == statistics.end()) continue;
+    for (const std::string& field : known->second.went_back)
+      node.went_back.push_back(field + " of vCPU " + std::to_string(vcpu.index));
     vcpu.halt_in_progress = known->second.halt_in_progress;
     vcpu.exits_per_second = known->second.rate("exits");
     const auto by_runner = known->second.rate("irq_exits");

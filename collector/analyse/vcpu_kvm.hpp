@@ -21,7 +21,8 @@ struct VcpuKvm {
   std::optional<bool> halt_in_progress;  ///< the second reading found it halted, and not all along
   std::vector<FieldRate> rates;
   std::vector<FieldValue> values;
-  HaltLengths halts;  ///< empty unless both readings have every bucket, and none fell
+  std::vector<std::string> went_back;  ///< of its counters of exits and halts, those that fell
+  HaltLengths halts;                   ///< empty unless both readings have every bucket, and none fell
 
   [[nodiscard]] std::optional<double> rate(std::string_view field) const;
 };

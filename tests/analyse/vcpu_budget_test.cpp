@@ -217,6 +217,18 @@ TEST_CASE("budget: a part that one vCPU lacks is absent in the sum") {
   CHECK_FALSE(TimeParts{}.share(1.0));
 }
 
+TEST_CASE("budget: a counter of a vCPU thread that fell is named, and not taken for one that the kernel lacks") {
+  const auto fell = [](const std::string& after) {
+    return between(qemu(100, "srv1", "7", "300 20", "3000001000 3000 3"), qemu(100, "srv1", "7", "500 20", after));
+  };
+  const NodeBudget waited = fell("5000001000 2000 9")[0];
+  CHECK(waited.went_back == std::vector<std::string>{"run_delay_ns of vCPU 0"});
+  CHECK(waited.sum.ran_seconds == 2.0);
+  CHECK_FALSE(waited.sum.waited_seconds);
+  CHECK(fell("1000 4000 9")[0].went_back == std::vector<std::string>{"on_cpu_ns of vCPU 0"});
+  CHECK(fell("5000001000 4000 9")[0].went_back.empty());
+}
+
 namespace {
 
 /// The same process under another name for its vCPU thread.

@@ -49,6 +49,13 @@ Reading reading_of(const std::string& file, std::int64_t second) {
 
 }  // namespace
 
+TEST_CASE("vCPU statistics: counters that fell are named") {
+  const VcpuKvm vcpu = compared(reading_at(100, 900, 5000, 0), reading_at(110, 200, 4000, 0));
+  CHECK(vcpu.went_back == std::vector<std::string>{"exits", "halt_wait_ns"});
+  CHECK_FALSE(vcpu.halted_ns);
+  CHECK(compared(reading_at(100, 900, 5000, 0), reading_at(110, 901, 5000, 0)).went_back.empty());
+}
+
 TEST_CASE("vCPU statistics: rates, a halt in progress, and gauges that are no rates", "[K13]") {
   const VcpuKvm vcpu = compared(reading_of("before.bin", 100), reading_of("after.bin", 110));
   CHECK(vcpu.rate("exits") == 25000.0);
