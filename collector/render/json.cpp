@@ -9,6 +9,7 @@
 #include "collector/analyse/thresholds.hpp"
 #include "collector/render/cgroup_json.hpp"
 #include "collector/render/json_object.hpp"
+#include "collector/render/node_kvm_text.hpp"
 #include "collector/render/words.hpp"
 #include "probes/text.hpp"
 
@@ -196,6 +197,7 @@ JsonObject node_json(const NodeBudget& node) {
   if (node.pid_after && node.pid_before != node.pid_after) json.count("pid_before", node.pid_before);
   json.texts("evidence", node.evidence);
   json.texts("notes", node.notes);
+  json.texts("went_back", node.went_back);
   json.bytes("process_state_before", node.process_state_before);
   json.bytes("process_state_after", node.process_state_after);
   if (node.state == NodeState::present) {  // else its threads are not known
@@ -224,6 +226,13 @@ JsonObject kvm_json(const KvmRates& kvm) {
   json.objects("vms", list_of(kvm.vms, vm_json));
   json.mark("set_changed", kvm.set_changed);
   json.mark("partial", kvm.partial);
+  return json;
+}
+
+JsonObject gauges_json(const ScopeValues& scope) {
+  JsonObject json;
+  json.bytes("scope", scope.scope);
+  put_kvm_fields({}, scope.values, json);
   return json;
 }
 
@@ -294,6 +303,8 @@ JsonObject snapshot_json(const ReportAnalysis& report, const Analysis& analysis)
   const bool compared = analysis.pair(k_capture_threads) != nullptr;  // without it nodes are not known
   if (compared) json.objects("nodes", list_of(analysis.nodes, node_json));
   if (analysis.kvm) json.object("kvm", kvm_json(*analysis.kvm));
+  const std::vector<ScopeValues> gauges = kvm_gauges(analysis);
+  if (!gauges.empty()) json.objects("kvm_gauges", list_of(gauges, gauges_json));
   const std::vector<Canary>& canaries = report.canaries_of(analysis);
   if (!canaries.empty()) json.objects("canary", list_of(canaries, canary_json));
   json.objects("findings", list_of(analysis.findings, finding_json));

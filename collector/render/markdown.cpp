@@ -98,6 +98,8 @@ void add_kvm(const Analysis& analysis, Page& page) {
     const std::string values = vm_values_text(analysis.nodes[i]);
     if (!values.empty()) page.paragraph("Values of KVM that are no rate, " + sentence(values));
   }
+  for (const std::string& values : other_vm_values(analysis))
+    page.paragraph("Values of KVM that are no rate, " + sentence(values));
   for (std::size_t i = 0; i < shown; ++i) {
     const auto chart = halt_chart(analysis.nodes[i]);
     if (!chart) continue;

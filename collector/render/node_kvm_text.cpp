@@ -95,22 +95,73 @@ std::optional<BarChart> halt_chart(const NodeBudget& node) {
   return chart;
 }
 
-std::string vm_values_text(const NodeBudget& node) {
+namespace {
+
+std::string values_words(const std::vector<FieldValue>& values) {
   constexpr std::size_t k_most_values = 12;
-  if (!node.kvm || node.kvm->values.empty()) return {};
-  std::string text = neutral(node.name);
-  if (!node.kvm->vm.empty()) text += " (vm " + neutral(node.kvm->vm) + ")";
-  text += ": ";
+  std::string text;
   std::size_t shown = 0;
-  for (const FieldValue& value : node.kvm->values) {
+  for (const FieldValue& value : values) {
     if (shown == k_most_values) break;
     if (shown++ > 0) text += ", ";
     const std::string before = value.before ? neutral(value_text(*value.before)) : "absent";
     const std::string after = value.after ? neutral(value_text(*value.after)) : "absent";
     text += neutral(value.field) + " " + before + (before == after ? "" : " -> " + after);
   }
-  if (node.kvm->values.size() > shown) text += ", " + std::to_string(node.kvm->values.size() - shown) + " more";
+  if (values.size() > shown) text += ", " + std::to_string(values.size() - shown) + " more";
   return text;
+}
+
+bool is_of_a_node(const Analysis& analysis, const std::string& vm) {
+  return std::any_of(analysis.nodes.begin(), analysis.nodes.end(),
+                     [&](const NodeBudget& node) { return node.kvm && node.kvm->vm == vm; });
+}
+
+}  // namespace
+
+std::string vm_values_text(const NodeBudget& node) {
+  if (!node.kvm || node.kvm->values.empty()) return {};
+  std::string text = neutral(node.name);
+  if (!node.kvm->vm.empty()) text += " (vm " + neutral(node.kvm->vm) + ")";
+  return text + ": " + values_words(node.kvm->values);
+}
+
+std::vector<ScopeValues> kvm_gauges(const Analysis& analysis) {
+  constexpr std::size_t k_most_scopes = 1024;
+  std::vector<ScopeValues> scopes;
+  for (const ComparedRow& row : analysis.kvm_gauges.rows()) {
+    const bool gauge = row.kind == Kind::instant || row.kind == Kind::peak;
+    if (!gauge || row.scope == "kernel" || row.field == "node" || row.field == "node-evidence") continue;
+    if (scopes.empty() || scopes.back().scope != row.scope) {
+      if (scopes.size() == k_most_scopes) break;
+      scopes.push_back({row.scope, {}});
+    }
+    scopes.back().values.push_back({row.field, row.before, row.after});
+  }
+  return scopes;
+}
+
+std::vector<std::string> other_vm_values(const Analysis& analysis) {
+  constexpr std::size_t k_most_lines = 8;
+  std::vector<std::string> lines;
+  if (analysis.kvm) {
+    for (const VmRate& vm : analysis.kvm->vms) {
+      if (vm.values.empty() || is_of_a_node(analysis, vm.vm)) continue;
+      lines.push_back("vm " + neutral(vm.vm) + " (tied to no node): " + values_words(vm.values));
+    }
+  }
+  for (const ScopeValues& scope : kvm_gauges(analysis)) {
+    const ComparedRow* node = analysis.kvm_gauges.find(scope.scope, "node");
+    std::string owner;
+    if (node != nullptr) owner = " (" + neutral(value_text(node->after ? *node->after : *node->before)) + ")";
+    const std::string name = scope.scope == "global" ? "kernel-wide" : neutral(scope.scope);
+    lines.push_back(name + owner + ", gauges alone: " + values_words(scope.values));
+  }
+  if (lines.size() <= k_most_lines) return lines;
+  const std::size_t left_out = lines.size() - k_most_lines;
+  lines.resize(k_most_lines);
+  lines.push_back(std::to_string(left_out) + " more are in the JSON");
+  return lines;
 }
 
 }  // namespace cozy

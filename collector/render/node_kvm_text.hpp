@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/analyse/vcpu_budget.hpp"
+#include "collector/analyse/analysis.hpp"
 
 namespace cozy {
 
@@ -20,5 +20,18 @@ std::optional<BarChart> halt_chart(const NodeBudget& node);
 /// What KVM holds of a node's VM at the moment of each sample and what is no rate: "srv1 (vm 894-12): pages_4k
 /// 512 -> 514, pages_2m 7". Empty where there is none. Neutral text.
 std::string vm_values_text(const NodeBudget& node);
+
+/// The values of one heading, as "vm 894-12".
+struct ScopeValues {
+  std::string scope;  ///< raw bytes
+  std::vector<FieldValue> values;
+};
+
+/// Where sandbox-kvm-exits holds gauges alone: what they were, in the order of the capture.
+std::vector<ScopeValues> kvm_gauges(const Analysis& analysis);
+
+/// The same as vm_values_text() of the VMs that are tied to no node, and of a capture that holds gauges alone.
+/// At most a few lines.
+std::vector<std::string> other_vm_values(const Analysis& analysis);
 
 }  // namespace cozy

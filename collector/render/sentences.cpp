@@ -46,14 +46,33 @@ std::string vcpus_text(const NodeBudget& node) {
     return text + " absent (no thread has a vCPU's name: is QEMU run without debug-threads=on?)";
   }
   const TimeParts& sum = node.sum;
+  const auto why = [&](std::string_view otherwise) { return node.went_back.empty() ? otherwise : "not whole"; };
   if (sum.window_seconds <= 0) return text + " absent (no stamps to divide by)";
-  text += part_text(sum, "ran", sum.ran_seconds, "not read");
+  text += part_text(sum, "ran", sum.ran_seconds, why("not read"));
   if (node.ran_by_ticks) text += " (by ticks)";
-  text += part_text(sum, "waited", sum.waited_seconds, "no schedstat");
+  text += part_text(sum, "waited", sum.waited_seconds, why("no schedstat"));
   if (sum.halted_seconds) text += part_text(sum, "halted", sum.halted_seconds, "");
   text += " " + rest_name(sum) + " " + percent(*sum.share(sum.rest_seconds));
   if (node.impossible) text += " (the parts passed the window and were scaled to it)";
   return text;
+}
+
+/// A halt that had not ended in sample 2 is not counted yet: it is somewhere in the rest.
+std::string halting_text(const NodeBudget& node) {
+  const TimeParts& sum = node.sum;
+  if (!sum.halted_seconds || sum.base_seconds <= 0) return {};
+  std::size_t halting = 0;
+  double most = *sum.halted_seconds;
+  for (const VcpuTime& vcpu : node.vcpus) {
+    if (vcpu.halt_in_progress != true) continue;
+    ++halting;
+    most += vcpu.parts.rest_seconds;
+  }
+  const std::string from = percent(*sum.share(sum.halted_seconds));
+  const std::string to = percent(*sum.share(most));
+  if (from == to) return {};
+  return ", halted " + from + " to " + to + ": a halt of " + std::to_string(halting) + " of " +
+         std::to_string(node.vcpus.size()) + " vcpus had not ended at sample 2";
 }
 
 std::string pid_text(const std::optional<std::uint64_t>& pid) { return pid ? std::to_string(*pid) : "unknown"; }
@@ -132,6 +151,8 @@ std::string node_sentence(const NodeBudget& node, bool partial) {
 std::string node_remarks(const NodeBudget& node, bool partial) {
   std::string remarks;
   if (node.vcpus_unpaired > 0) remarks += ", " + std::to_string(node.vcpus_unpaired) + " vcpus in one sample only";
+  remarks += halting_text(node);
+  if (!node.went_back.empty()) remarks += ", went back: " + some_names(node.went_back);
   remarks += stopped_text(node);
   if (node.anonymous) remarks += ", no known node";
   if (partial) remarks += ", partial";
@@ -190,8 +211,9 @@ std::string kvm_sentence(const Analysis& analysis) {
     ++rated;
   }
   const std::size_t vms = analysis.kvm->vms.size();
-  std::string line = "kvm " + std::to_string(vms) + " vms: exits ";
   const auto by_vcpus = rated == 0 ? exits_of_nodes(analysis) : std::nullopt;
+  const bool vcpus_alone = vms == 0 && by_vcpus;  // debugfs was not read: how many VMs it has is not known
+  std::string line = vcpus_alone ? "kvm exits " : "kvm " + std::to_string(vms) + " vms: exits ";
   if (by_vcpus)
     line += rate_text(*by_vcpus) + " by the vCPUs' own statistics";
   else

@@ -166,15 +166,15 @@ void add_nodes(const Analysis& analysis, Screen& screen) {
 /// What KVM's statistics show of each node beside its time.
 void add_kvm(const Analysis& analysis, Screen& screen) {
   const std::size_t shown = std::min(analysis.nodes.size(), k_most_nodes);
-  bool first = true;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const std::string values = vm_values_text(analysis.nodes[i]);
-    if (values.empty()) continue;
-    if (first) screen.line();
-    if (first) screen.line("values of KVM that are no rate");
-    first = false;
-    screen.labelled("  -", values, 4);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < shown; ++i) values.push_back(vm_values_text(analysis.nodes[i]));
+  for (std::string& other : other_vm_values(analysis)) values.push_back(std::move(other));
+  std::erase(values, "");
+  if (!values.empty()) {
+    screen.line();
+    screen.line("values of KVM that are no rate");
   }
+  for (const std::string& value : values) screen.labelled("  -", value, 4);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto chart = halt_chart(analysis.nodes[i]);
     if (!chart) continue;

@@ -232,4 +232,36 @@ TEST_CASE("job log: a great many nodes are counted") {
   CHECK_FALSE(line_with(analysis, "936 more").empty());
 }
 
+TEST_CASE("job log: a halt that has not ended leaves two bounds", "[render][job-log]") {
+  Analysis analysis = analysis_of();
+  NodeBudget& node = analysis.nodes[0];
+  node.sum.halted_seconds = 100;
+  node.sum.rest_seconds = 69;
+  CHECK(line_with(analysis, "srv1 8 vcpus").find(" to ") == std::string::npos);
+  node.vcpus[3].halt_in_progress = true;
+  node.vcpus[3].parts.rest_seconds = 40;
+  CHECK(line_with(analysis, "srv1 8 vcpus")
+            .find(", halted 10.0% to 14.0%: a halt of 1 of 8 vcpus had not ended at "
+                  "sample 2") != std::string::npos);
+  node.vcpus[3].parts.rest_seconds = 0;
+  CHECK(line_with(analysis, "srv1 8 vcpus").find(" to ") == std::string::npos);
+}
+
+TEST_CASE("job log: counters that went back are named, and KVM without a directory of debugfs has no count of VMs",
+          "[render][job-log]") {
+  Analysis analysis = analysis_of();
+  NodeBudget& node = analysis.nodes[0];
+  node.sum.waited_seconds.reset();
+  node.went_back = {"run_delay_ns of vCPU 0"};
+  const std::string line = line_with(analysis, "srv1 8 vcpus");
+  CHECK(line.find("waited absent (not whole)") != std::string::npos);
+  CHECK(line.find(", went back: run_delay_ns of vCPU 0") != std::string::npos);
+
+  analysis.kvm = KvmRates{};
+  node.kvm.emplace();
+  node.kvm->source = "vcpu stats";
+  node.exits_per_second = 2000;
+  CHECK(line_with(analysis, "kvm ") == "cozybracket: kvm exits 2.0k/s by the vCPUs' own statistics");
+}
+
 }  // namespace cozy

@@ -78,3 +78,36 @@ TEST_CASE("values of a VM: hostile bytes are neutral and the list is bounded") {
   CHECK(text.find('\n') == std::string::npos);
   CHECK(text.ends_with(", 8 more"));
 }
+
+TEST_CASE("values of KVM: VMs that are tied to no node, and gauges alone, are shown as well") {
+  Analysis analysis;
+  CHECK(other_vm_values(analysis).empty());
+  CHECK(kvm_gauges(analysis).empty());
+
+  SECTION("of no node") {
+    analysis.kvm.emplace();
+    for (const char* name : {"902-12", "922-12"}) {
+      VmRate vm{name, Change::absent, std::nullopt};
+      vm.values = {{"pages_4k", Value(std::uint64_t{512}), Value(std::uint64_t{514})}};
+      analysis.kvm->vms.push_back(vm);
+    }
+    analysis.nodes.push_back(node_with({}));
+    analysis.nodes[0].kvm->vm = "902-12";
+    CHECK(other_vm_values(analysis) == std::vector<std::string>{"vm 922-12 (tied to no node): pages_4k 512 -> 514"});
+  }
+  SECTION("gauges alone") {
+    const auto row = [](const char* scope, const char* field, Value before, std::optional<Value> after) {
+      return ComparedRow{scope, field, Kind::instant, Change::not_a_rate, std::move(before), std::move(after), {}};
+    };
+    const Value three = std::uint64_t{3};
+    analysis.kvm_gauges = ComparedRows({row("kernel", "lockdown", std::string("integrity"), std::nullopt),
+                                        row("global", "guest_mode", three, std::uint64_t{2}),
+                                        row("vm 5-12", "blocking", three, std::nullopt),
+                                        row("vm 5-12", "node", std::string("srv1\x1b"), std::nullopt)});
+    CHECK(other_vm_values(analysis) ==
+          std::vector<std::string>{"kernel-wide, gauges alone: guest_mode 3 -> 2",
+                                   "vm 5-12 (srv1\\x1b), gauges alone: blocking 3 -> absent"});
+    REQUIRE(kvm_gauges(analysis).size() == 2);
+    CHECK(kvm_gauges(analysis)[1].scope == "vm 5-12");
+  }
+}
