@@ -136,7 +136,7 @@ class Walk {
     const auto name = std::string(group.heading) + " v" + std::to_string(group.place.version) + " ";
     sink_.line(name + escape(group.place.path));
     if (std::all_of(answers, answers + count, [](const Answer& answer) { return answer.vanished(); })) {
-      sink_.line("[ended " + name + escape(group.place.path) + "]");
+      if (!is_there(group.place)) sink_.line("[ended " + name + escape(group.place.path) + "]");
       return;
     }
     if (answers[0].ok()) {
@@ -145,6 +145,11 @@ class Walk {
     }
     for (std::size_t i = 0; i < count; ++i) write_file(group, group.files[i], answers[i]);
     if (group.place.below.empty() && group.heading == "cgroup") say_what_is_above(group, answers);
+  }
+
+  /// A cgroup can have none of the files and be there, as the root of version 2 before Linux 5.8.
+  [[nodiscard]] bool is_there(const CgroupPlace& place) const {
+    return !context_.watchdog.read({context_.root.path(place.directory.substr(1)), What::listing, 1}).vanished();
   }
 
   /// The true root of version 2 has no limit: a limit at the top of what is mounted means that more is above it.

@@ -143,12 +143,18 @@ TEST_CASE("a cgroup, a process or a file that goes away is no error", "[cgroup]"
   write_qemu(tree, "0::/a\n");
   tree.write("sys/fs/cgroup/a/cpu.stat", "usage_usec 5\n");
   tree.write("sys/fs/cgroup/a/cpu.max", "max 100000\n");
+  SECTION("a cgroup that is there and has none of the files has not gone away") {
+    tree.write("sys/fs/cgroup/cgroup.procs", "");
+    const Reading reading = run_on(k_probe, tree.directory()).reading;
+    CHECK_FALSE(mentions(reading.notes, "cgroup v2 / went away"));
+  }
   SECTION("the cgroup, between listing and read") {
     for (const char* code : {"ENOENT", "ENODEV"}) {
       CAPTURE(code);
       FakeCalls calls(tree.directory());
       calls.fail("open", "sys/fs/cgroup/a/cpu.stat", errno_of_name("ENOENT"));
       calls.fail("read", "sys/fs/cgroup/a/cpu.max", errno_of_name(code));
+      calls.fail("open", "sys/fs/cgroup/a", errno_of_name("ENOENT"));
       const Reading reading = run_on(k_probe, tree.directory(), calls).reading;
       CHECK(mentions(reading.notes, "cgroup v2 /a went away"));
       CHECK(reading.refused.empty());
