@@ -204,6 +204,15 @@ class SnapshotMetrics {
     }
   }
 
+  /// Version 1 keeps usage in a cgroup that can be another one, and can hold more than the node.
+  void add_accounting(const NodeBudget& node) {
+    const NodeCgroup& cgroup = *node.cgroup;
+    const std::string& path = cgroup.usage_path.empty() ? cgroup.path : cgroup.usage_path;
+    const bool own = cgroup.nodes == 1 && cgroup.usage_nodes == 1 && path != "/";
+    add_row(k_usage, k_cgroup_capture, "cpuacct " + path, "cpuacct.usage", k_nsec,
+            {{"id", path}, {"name", own ? node.name : ""}});
+  }
+
   /// Nodes that share a cgroup have one series: its numbers are of all of them together.
   void add_cgroup(const NodeBudget& node) {
     if (!node.cgroup || node.cgroup->path.empty()) return;
@@ -214,8 +223,7 @@ class SnapshotMetrics {
       add_row(metric, k_cgroup_capture, of, field, per, labels);
     };
     add(k_usage, scope, "usage_usec", k_usec);
-    const std::string& usage_path = node.cgroup->usage_path;
-    if (!usage_path.empty()) add(k_usage, "cpuacct " + usage_path, "cpuacct.usage", k_nsec);
+    add_accounting(node);
     if (!node.cgroup->limited.value_or(false)) return;  // without a quota the kernel counts no periods
     add(k_throttled, scope, "throttled_usec", k_usec);
     add(k_throttled, scope, "throttled_time", k_nsec);

@@ -59,6 +59,28 @@ TEST_CASE("openmetrics: a shared cgroup is no node's own, and no quota makes no 
   CHECK(text.find("cfs") == std::string::npos);
 }
 
+TEST_CASE("openmetrics: usage of version 1 is of the cgroup that keeps it", "[render][openmetrics]") {
+  const auto text_of = [](const std::string& path, const std::string& usage_path, std::size_t usage_nodes) {
+    Analysis analysis = with_cgroup(1);
+    NodeCgroup& cgroup = *analysis.nodes[0].cgroup;
+    cgroup.version = 1;
+    cgroup.path = path;
+    cgroup.usage_path = usage_path;
+    cgroup.usage_nodes = usage_nodes;
+    const std::string scope = "cpuacct " + (usage_path.empty() ? path : usage_path);
+    analysis.pairs.back().rows = ComparedRows({ComparedRow{scope, "cpuacct.usage", Kind::cumulative, Change::rate,
+                                                           std::uint64_t{1'000'000'001}, std::uint64_t{2}, 1.0}});
+    return to_openmetrics(rendered::report_of(analysis));
+  };
+  const std::string usage = "container_cpu_usage_seconds_total";
+  CHECK(
+      has_line(text_of("/a", "", 1), usage + R"({snapshot="kubernetes",id="/a",name="srv1"} 1.000000001 1764581800)"));
+  CHECK(has_line(text_of("/a", "/b", 1),
+                 usage + R"({snapshot="kubernetes",id="/b",name="srv1"} 1.000000001 1764581800)"));
+  CHECK(has_line(text_of("/a", "/b", 2), usage + R"({snapshot="kubernetes",id="/b"} 1.000000001 1764581800)"));
+  CHECK(has_line(text_of("/a", "/", 1), usage + R"({snapshot="kubernetes",id="/"} 1.000000001 1764581800)"));
+}
+
 TEST_CASE("openmetrics: every line is a comment or a sample, whatever the names hold", "[render][openmetrics]") {
   const std::string text = to_openmetrics(rendered::with_names(rendered::hostile_names()));
   CHECK(rendered::is_valid_utf8(text));
