@@ -185,7 +185,11 @@ class Analyser {
 
   void compare_cgroups() {
     const auto pair = take_pair(k_cgroup);
-    if (pair) tie_cgroups_to_nodes(compare(*pair, k_cgroup), analysis_.ticks_per_second, analysis_.nodes);
+    if (!pair) return;
+    const PairRules rules = cgroup_pair_rules(pair->before.reading, pair->after.reading, legend_of(k_cgroup, options_));
+    const Difference rows = difference(pair->before, pair->after, rules);
+    analysis_.pairs.back().rows = ComparedRows(rows);
+    tie_cgroups_to_nodes(rows, analysis_.ticks_per_second, analysis_.nodes);
   }
 
   /// Captures that no rule reads: their rows are for whoever shows them.

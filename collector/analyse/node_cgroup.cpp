@@ -1,6 +1,7 @@
 #include "collector/analyse/node_cgroup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -20,6 +21,11 @@ constexpr std::size_t k_most_levels = 64;
 constexpr std::size_t k_most_names = 16;
 constexpr double k_ns = static_cast<double>(k_ns_per_second);
 constexpr double k_usec = 1e6;
+constexpr double k_rounding_seconds = 0.05;  // ticks of a process beside the nanoseconds of its threads
+
+/// What no cgroup counts back: lower, it is of another one.
+constexpr std::array<std::string_view, 6> k_falls_with_it{"usage_usec",   "cpuacct.usage",  "nr_periods",
+                                                          "nr_throttled", "throttled_usec", "throttled_time"};
 
 /// "/a/b" -> "/a" -> "/"; empty above that.
 std::string path_above(const std::string& path) {
@@ -149,7 +155,11 @@ class CgroupTie {
   [[nodiscard]] bool replaced(const std::string& scope) const {
     const Subject* before = subjects_before_.find(scope);
     const Subject* after = subjects_after_.find(scope);
-    return before != nullptr && after != nullptr && before->identity != after->identity;
+    if (before != nullptr && after != nullptr && before->identity != after->identity) return true;
+    return std::any_of(k_falls_with_it.begin(), k_falls_with_it.end(), [&](std::string_view field) {
+      const RowChange* row = rows_.find(scope, field);
+      return row != nullptr && row->change == Change::reset;
+    });
   }
 
   /// The unit is in the name of the key, whatever the version is.
@@ -287,7 +297,38 @@ class CgroupTie {
   std::map<std::string, Inside> inside_;      ///< by "cgroup PATH" and "cpuacct PATH"
 };
 
+/// The values of those counters, by scope and field.
+std::map<std::pair<std::string, std::string>, std::uint64_t> falling_counters(const Reading& reading) {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> values;
+  for (const Row& row : reading.rows) {
+    const auto known = std::find(k_falls_with_it.begin(), k_falls_with_it.end(), row.field);
+    const auto value = known == k_falls_with_it.end() ? std::nullopt : counter_value(row.value);
+    if (value) values.emplace(std::pair(row.scope, row.field), *value);
+  }
+  return values;
+}
+
+/// Usage of version 1 stands apart, and can be of the same directory.
+std::string sibling_of(const std::string& scope, const Reading& reading) {
+  const auto path = after_prefix(scope, "cpuacct ");
+  const std::string cgroup = path ? "cgroup " + std::string(*path) : "cpuacct " + scope.substr(scope.find(' ') + 1);
+  return reading.word(cgroup, "directory") == reading.word(scope, "directory") ? cgroup : scope;
+}
+
 }  // namespace
+
+PairRules cgroup_pair_rules(const Reading& before, const Reading& after, const Legend* legend) {
+  PairRules rules;
+  rules.legend = legend;
+  const auto later = falling_counters(after);
+  for (const auto& [counter, value] : falling_counters(before)) {
+    const auto found = later.find(counter);
+    if (found == later.end() || found->second >= value) continue;
+    rules.replaced.insert(counter.first);
+    rules.replaced.insert(sibling_of(counter.first, after));
+  }
+  return rules;
+}
 
 void tie_cgroups_to_nodes(const Difference& cgroups, std::uint64_t ticks_per_second, std::vector<NodeBudget>& nodes) {
   const CgroupTie tie(cgroups, std::max<std::uint64_t>(ticks_per_second, 1), nodes);
@@ -305,7 +346,9 @@ std::optional<double> threads_seconds(const NodeBudget& node) {
     if (!thread.ran_seconds) return std::nullopt;
     total += *thread.ran_seconds;
   }
-  return node.vcpus.empty() && node.others.empty() ? std::nullopt : std::optional(total);
+  // More than the process has is no part of it: the two clocks disagree.
+  const bool inside = total <= *node.process.cpu_seconds + k_rounding_seconds;
+  return (node.vcpus.empty() && node.others.empty()) || !inside ? std::nullopt : std::optional(total);
 }
 
 }  // namespace cozy

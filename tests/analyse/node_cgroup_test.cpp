@@ -46,8 +46,7 @@ std::vector<NodeBudget> tied(const std::string& before, const std::string& after
   Reading second = find_probe(k_capture)->parse(after);
   for (Subject& subject : first.subjects) subject.begin = subject.end = cases::span_at(1000).begin;
   for (Subject& subject : second.subjects) subject.begin = subject.end = cases::span_at(1030).begin;
-  PairRules rules;
-  rules.legend = find_legend(k_capture);
+  const PairRules rules = cgroup_pair_rules(first, second, find_legend(k_capture));
   const Difference rows = difference({first, cases::span_at(1000), true}, {second, cases::span_at(1030), true}, rules);
   tie_cgroups_to_nodes(rows, 100, nodes);
   return nodes;
@@ -133,12 +132,35 @@ TEST_CASE("cgroup: W5, G14: one that was made again has no difference") {
   CHECK_FALSE(found.periods);
   CHECK_FALSE(found.throttled_periods);
   CHECK(levels_of(found).empty());
-  SECTION("a fall alone, under the same inode, is flagged and no number") {
+  SECTION("a fall under the same inode says the same, and no other counter has a difference") {
+    const std::string knobs = "cpu.max 50000 100000\n";
     const NodeCgroup fell =
-        tied_one(process("5", "2", "/a", 1) + cgroup("cgroup v2 /a", "usage_usec 61000000\nnr_throttled 2"),
-                 process("5", "2", "/a", 1) + cgroup("cgroup v2 /a", "usage_usec 900000\nnr_throttled 7"));
+        tied_one(process("5", "2", "/a", 1) + cgroup("cgroup v2 /a", stat2(61'000'000, 10, 2, 250'000), knobs),
+                 process("5", "2", "/a", 1) + cgroup("cgroup v2 /a", stat2(900'000, 12, 7, 310'000), knobs));
+    CHECK(fell.state == CgroupState::recreated);
     CHECK_FALSE(fell.usage_seconds);
     CHECK_FALSE(fell.beyond_seconds);
+    CHECK_FALSE(fell.throttled_periods);
+    CHECK(levels_of(fell).empty());
+  }
+  SECTION("version 1: the usage of the same directory fell") {
+    const auto both = [](const std::string& usage, const std::string& stat) {
+      const std::string joined = process("5", "1", "/a", 1) + "[process 5 cpuacct v1, found: /a]\n";
+      return joined + cgroup("cgroup v1 /a", stat) + cgroup("cpuacct v1 /a", "", "cpuacct.usage " + usage + "\n");
+    };
+    CHECK(tied_one(both("9000", "nr_periods 1\nnr_throttled 1"), both("8000", "nr_periods 4\nnr_throttled 3")).state ==
+          CgroupState::recreated);
+  }
+  SECTION("an ancestor that was made again throttled nobody, as far as can be known") {
+    const auto below = [](const std::string& above) {
+      return process("5", "2", "/a/b", 1) + cgroup("cgroup v2 /a/b", stat2(5, 0, 0, 0), "", "8") +
+             cgroup("cgroup v2 /a", above, "cpu.max 50000 100000\n");
+    };
+    const NodeCgroup child = tied_one(below(stat2(50, 10, 2, 250'000)), below(stat2(9, 12, 7, 310'000)));
+    CHECK(child.state == CgroupState::read);
+    REQUIRE(child.above.size() == 1);
+    CHECK_FALSE(child.above[0].throttled_periods);
+    CHECK_FALSE(child.above[0].throttled_seconds);
   }
 }
 
@@ -299,6 +321,9 @@ TEST_CASE("cgroup: threads that began or ended are the process less its threads"
   made.process.cpu_seconds = 70;
   made.others = {{ThreadKind::main, "q", 5, window(), 5.0, std::nullopt}};
   CHECK(near(threads_seconds(made), 65.0));
+  made.process.cpu_seconds = 64;  // less than its threads: the two clocks disagree
+  CHECK_FALSE(threads_seconds(made));
+  made.process.cpu_seconds = 70;
   made.process.summed = true;
   CHECK_FALSE(threads_seconds(made));
   made.process.summed = false;
