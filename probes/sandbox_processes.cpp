@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t k_most_processes = 65536;
 constexpr std::size_t k_command_line_cap = 256UL * 1024;
-constexpr std::string_view k_qemu_comm = "qemu-system";
+constexpr std::string_view k_qemu_program = "qemu-system";
+constexpr std::string_view k_qemu_kvm = "qemu-kvm";  // as distributions of the Red Hat family, and KubeVirt, call it
 
 using Answer = Watchdog::Answer;
 using What = Watchdog::What;
@@ -82,12 +83,14 @@ std::string comm_of(const Answer& answer) {
   return std::string(text);
 }
 
+bool is_qemu_name(std::string_view name) { return name.starts_with(k_qemu_program) || name == k_qemu_kvm; }
+
 /// A program whose name was changed (-name process=...) is still a QEMU by what it runs.
 bool runs_qemu(const Answer& executable, std::string_view command_line) {
   const auto base = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   const std::string_view program =
       executable.ok() ? std::string_view(executable.target) : command_line.substr(0, command_line.find('\0'));
-  return base(program).starts_with(k_qemu_comm) || base(program) == "qemu-kvm";
+  return is_qemu_name(base(program));
 }
 
 /// Every process that is a QEMU or that a pid file names, with what tells which node it is.
@@ -98,8 +101,8 @@ std::vector<ProcessFacts> find_processes(const ProbeContext& context, const std:
   for (std::size_t i = 0; i < pids.size(); ++i) {
     const std::string comm = comm_of(comms[i]);
     const bool named = std::any_of(pid_files.begin(), pid_files.end(), [&](const auto& f) { return f.pid == pids[i]; });
-    if (!comm.starts_with(k_qemu_comm) && !named) continue;
-    processes.push_back({pids[i], comm, comm.starts_with(k_qemu_comm), false, std::nullopt, std::nullopt});
+    if (!is_qemu_name(comm) && !named) continue;
+    processes.push_back({pids[i], comm, is_qemu_name(comm), false, std::nullopt, std::nullopt});
     requests.push_back({proc_path(context, pids[i], "stat")});
     requests.push_back({proc_path(context, pids[i], "cmdline"), What::stream, k_command_line_cap});
     requests.push_back({proc_path(context, pids[i], "exe"), What::symlink});
