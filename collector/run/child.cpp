@@ -116,7 +116,7 @@ class Running {
   void start(const std::vector<std::string>& command) {
     Pipe out;
     Pipe err;
-    int input = open_empty_input();
+    int input = bound_.input.empty() ? open_empty_input() : ::open(bound_.input.c_str(), O_RDONLY | O_CLOEXEC);
     if (input < 0 || !out.open() || !err.open()) {
       not_started(Error{command.front(), errno_text(errno), errno});
     } else {

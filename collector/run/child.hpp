@@ -57,6 +57,7 @@ struct ChildBound {
   std::int64_t grace_ns = 5 * k_ns_per_second;     ///< after that, SIGKILL
   std::size_t text_cap = 8UL * 1024 * 1024;        ///< bytes of stdout that are kept
   int interrupt_fd = -1;  ///< when it becomes readable, what is left of both is cut to a second together
+  std::string input;      ///< the file that each child has as its stdin, opened for each; "" for an empty one
 };
 
 struct ChildOutput {
@@ -68,8 +69,8 @@ struct ChildOutput {
   Stamp finish;  ///< when the output was over
 };
 
-/// Runs all of them at the same time, each in a process group of its own with an empty stdin and no other
-/// descriptor of ours, and tells of each as soon as it is over. Returns at the latest after
+/// Runs all of them at the same time, each in a process group of its own with the stdin of the bound
+/// and no other descriptor of ours, and tells of each as soon as it is over. Returns at the latest after
 /// timeout + grace + 1 s, whatever they do. Nothing of their groups is left running but what cannot die.
 void run_children(const std::vector<std::vector<std::string>>& commands, const ChildBound& bound,
                   const std::function<void(std::size_t, ChildOutput)>& done);

@@ -111,7 +111,8 @@ Result<pid_t> spawn(const std::string& program, const std::vector<std::string>& 
   }
 }
 
-/// What execvp(3) would run: the name itself when it has a slash, else the first executable on PATH.
+}  // namespace
+
 Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -130,8 +131,6 @@ Result<std::string> find_program(const std::string& name) {
   }
   return Error{name, errno_text(code), code};
 }
-
-}  // namespace
 
 Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, int output, int messages) {
   return spawn(command.front(), command, process::process_stdio{input, output, messages}, ProbeSetup(::getpid()));

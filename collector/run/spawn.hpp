@@ -11,6 +11,9 @@
 /// Processes begun. The only user of Boost.Process. Whoever begins one has to take its end.
 namespace cozy {
 
+/// What execvp(3) would run: the name itself when it has a slash, else the first executable on PATH.
+Result<std::string> find_program(const std::string& name);
+
 /// A program whose standard descriptors are those given and that holds no other of ours. It leads a process
 /// group of its own and dies with this thread. The name is a path, and the first argument at once.
 Result<pid_t> spawn_apart(const std::vector<std::string>& command, int input, int output, int messages);
