@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "collector/given.hpp"
 #include "collector/option_reader.hpp"
 #include "collector/policy/quantity.hpp"
 #include "cozy_version.hpp"
@@ -31,33 +32,6 @@ constexpr const char* k_about =
 constexpr const char* k_footer =
     "The report is <report-dir>/snapshots/<snapshot>/<capture>/sample-<N>/, packed as <report-dir>.tgz.\n"
     "`cozybracket COMMAND --help` explains a command and its exit status.";
-
-/// The texts of the options as they were given, before they are looked at.
-struct Given {
-  std::string report_dir;
-  std::string snapshot;
-  std::string sandbox;
-  std::vector<std::string> nodes;
-  std::string read_timeout;
-  std::string read_grace;
-  std::string only;
-  std::string root;
-  std::string output;
-  std::string sample;
-  std::string probe;
-  std::string report;
-  std::string green;
-  std::string red;
-  std::string one_snapshot;
-  std::string format;
-  bool explain = false;
-  bool once = false;
-  bool no_summary = false;
-  std::string request;
-  std::string limit;
-  std::string formula;
-  std::string audit;
-};
 
 void add_where(CLI::App& command, Given& given) {
   command.add_option("--report-dir", given.report_dir, "Where the report goes [COZY_REPORT_DIR; _out/cozyreport]")
@@ -100,6 +74,22 @@ void add_sampling(CLI::App& command, Given& given) {
       ->type_name("SECONDS");
   command.add_option("--only", given.only, "These probes alone; `cozybracket doctor` lists them [every one]")
       ->type_name("PROBE[,PROBE]");
+}
+
+void add_pods(CLI::App& command, Given& given) {
+  command
+      .add_option("--pod", given.pods,
+                  "A tenant worker, read inside its container (compute) by kubectl exec; repeatable")
+      ->type_name("NAMESPACE/POD[/CONTAINER]")
+      ->allow_extra_args(false);
+  command
+      .add_option("--pods-by-label", given.labels,
+                  "The Running pods with these labels, such as kubevirt.io=virt-launcher")
+      ->type_name("NAMESPACE/KEY=VALUE[,...]")
+      ->allow_extra_args(false);
+  command.add_option("--max-pods", given.max_pods, "How many are read at most, 1 to 64; the others are named [8]")
+      ->type_name("N");
+  command.add_option("--kubectl", given.kubectl, "The kubectl for it [COZY_KUBECTL; kubectl]")->type_name("PROGRAM");
 }
 
 constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics};
@@ -170,9 +160,12 @@ struct CommandLine {
     sample =
         app.add_subcommand("sample", "One sample, for hooks that bracket by themselves: 1 before the wait, 2 after it");
     sample->footer(
+        "A pod is read by the same probe, streamed into its container, or by its shell form where that takes no\n"
+        "program; --only tenant-thread-cpu reads the pods alone.\n"
         "Exit status: 0 every capture holds data, 1 some capture holds none, 2 usage, 3 nothing could be written.");
     sample->add_option("N", given.sample, "1 or 2");
     add_sampling(*sample, given);
+    add_pods(*sample, given);
     sample->add_flag("--once", given.once, "Keep a sample 2 that this bracket has already");
     sample->add_flag("--no-summary", given.no_summary, "No summary behind sample 2: another call of it will follow");
     pack = app.add_subcommand("pack", "The report directory as <report-dir>.tgz");
@@ -330,6 +323,7 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
     invocation.what = Invocation::What::sample;
     invocation.once = line.given.once;
     invocation.summary = !line.given.no_summary;
+    reader.tenants({line.given.pods, line.given.labels, line.given.max_pods, line.given.kubectl}, invocation.tenants);
     if (line.given.sample == "1" || line.given.sample == "2")
       invocation.sample = line.given.sample == "1" ? 1 : 2;
     else
@@ -353,6 +347,11 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
   } else {
     name = line.pack->parsed() ? "pack" : "doctor";
     invocation.what = line.pack->parsed() ? Invocation::What::pack : Invocation::What::doctor;
+  }
+  const auto& only = invocation.options.only;
+  if (!invocation.tenants.any() && std::find(only.begin(), only.end(), k_tenant_capture) != only.end()) {
+    reader.refuse("--only", Error{"tenant-thread-cpu", "is of pods, and none is named", 0},
+                  "only sample reads them: --pod NAMESPACE/POD or --pods-by-label NAMESPACE/LABELS");
   }
   if (had_mark && name != "run")
     reader.refuse(name, Error{"\"--\"", "has no place here", 0}, "only run takes a COMMAND");

@@ -7,6 +7,7 @@
 #include "collector/policy/pod_cpu.hpp"
 #include "collector/render/format.hpp"
 #include "collector/run/sampler.hpp"
+#include "collector/run/tenant_sample.hpp"
 
 /// The command line and the environment. The only user of CLI11.
 namespace cozy {
@@ -20,6 +21,7 @@ struct PolicyOptions {
 struct Invocation {
   enum class What { run, sample, pack, analyze, compare, policy, doctor, probe } what = What::run;
   SampleOptions options;
+  TenantOptions tenants;              ///< sample
   std::string output;                 ///< run, pack: where the archive goes; "" for <report-dir>.tgz
   int sample = 1;                     ///< sample
   bool once = false;                  ///< sample: a sample 2 of this bracket that is there already is kept

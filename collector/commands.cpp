@@ -21,6 +21,7 @@
 #include "collector/run/bracket.hpp"
 #include "collector/run/sampler.hpp"
 #include "collector/summary.hpp"
+#include "collector/tenant_log.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
@@ -130,8 +131,25 @@ int run_command(const Invocation& invocation) {
   return run_bracket(invocation.command, steps);
 }
 
+/// The status of a sample by what it has come to.
+template <class Outcome>
+int sample_status(const Outcome& outcome) {
+  if (outcome.nothing_written()) return k_nothing_written;
+  return outcome.all_hold_data() ? 0 : k_no_data;
+}
+
+/// The tenant workers alone: they have no part in the bracket's placement and in its summary.
+int sample_tenants(const Invocation& invocation) {
+  const SampleOptions options = with_program(invocation.options);
+  const TenantOutcome outcome = take_tenant_sample(options, invocation.tenants, invocation.sample);
+  log_tenants(options, outcome, invocation.sample);
+  return sample_status(outcome);
+}
+
 int sample_command(const Invocation& invocation) {
   SampleOptions options = with_program(invocation.options);
+  const std::vector<std::string> tenants_alone{std::string(k_tenant_capture)};
+  if (options.only == tenants_alone) return sample_tenants(invocation);
   const std::int64_t begin_ns = boottime_ns();
   const PlacementAsked asked{options.snapshot, options.only, invocation.sample, invocation.once};
   const Placement placement = look_at_placement(options.report_dir, asked, k_placement_bound_ns);
@@ -140,9 +158,10 @@ int sample_command(const Invocation& invocation) {
   options.spent_ns = boottime_ns() - begin_ns;
   const SampleOutcome outcome = take_sample(options, invocation.sample);
   log_sample(options, outcome, std::nullopt);
+  const int tenants = invocation.tenants.any() ? sample_tenants(invocation) : 0;
   if (invocation.sample == 2 && invocation.summary) log_summary(options, {{2}, std::nullopt}, k_summary_bound_ns);
-  if (outcome.nothing_written()) return k_nothing_written;
-  return outcome.all_hold_data() ? 0 : k_no_data;
+  const int status = sample_status(outcome);
+  return status == 0 && tenants != 0 ? k_no_data : status;
 }
 
 int pack_command(const Invocation& invocation) {

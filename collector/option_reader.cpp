@@ -78,12 +78,41 @@ void OptionReader::only(const std::string& given, std::vector<std::string>& plac
   if (given.empty()) return;
   for (const std::string_view name : split_at(given, ',')) {
     const Probe* probe = find_probe(name);
+    if (probe == nullptr && name == k_tenant_capture) {
+      place.emplace_back(name);
+      continue;
+    }
     if (probe == nullptr) {
       refuse("--only", Error{"\"" + escape(name) + "\"", "is no probe", 0}, "the probes are " + probe_names());
       return;
     }
     place.emplace_back(probe->name);
   }
+}
+
+void OptionReader::tenants(const TenantTexts& given, TenantOptions& place) {
+  for (const std::string& text : given.pods) {
+    const auto pod = parse_pod_target(text);
+    if (!pod) return refuse("--pod", pod.error(), "give one such as --pod tenant-test/virt-launcher-worker-x7k2p");
+    place.pods.push_back(*pod);
+  }
+  for (const std::string& text : given.labels) {
+    const auto label = parse_pod_label(text);
+    if (!label) {
+      return refuse("--pods-by-label", label.error(),
+                    "give one such as --pods-by-label tenant-test/kubevirt.io=virt-launcher");
+    }
+    place.labels.push_back(*label);
+  }
+  if (!given.max_pods.empty()) {
+    const auto number = parse_u64(given.max_pods);
+    if (!number || *number < 1 || *number > k_most_pods) {
+      return refuse("--max-pods", Error{"\"" + escape(given.max_pods) + "\"", "is no number of pods", 0},
+                    "it is a whole number from 1 to " + std::to_string(k_most_pods));
+    }
+    place.max_pods = static_cast<std::size_t>(*number);
+  }
+  text(given.kubectl, "COZY_KUBECTL", place.kubectl);
 }
 
 void OptionReader::refuse(const std::string& what, const Error& error, const std::string& way_out) {

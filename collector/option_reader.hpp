@@ -9,6 +9,14 @@
 
 namespace cozy {
 
+/// The texts of the options about tenant workers.
+struct TenantTexts {
+  const std::vector<std::string>& pods;
+  const std::vector<std::string>& labels;
+  const std::string& max_pods;
+  const std::string& kubectl;
+};
+
 /// Turns the texts of options and environment variables into an invocation. An option that is given beats the
 /// variable, and that beats what stands in the place. The first refusal of an option stays; a variable that is
 /// refused is a warning.
@@ -23,6 +31,7 @@ class OptionReader {
   void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place);
   void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place);
   void only(const std::string& given, std::vector<std::string>& place);
+  void tenants(const TenantTexts& given, TenantOptions& place);
   void format(const std::string& given, std::span<const Format> formats, Format& place);
   void refuse(const std::string& what, const Error& error, const std::string& way_out);
 

@@ -8,7 +8,7 @@ failed=0
 list() { git ls-files --cached --others --exclude-standard "$@"; }
 
 scripts() {
-  list 'hack/*' '.ci/*' 'tests/*' | while IFS= read -r file; do
+  list 'hack/*' '.ci/*' 'tests/*' 'probes/*.sh' 'collector/*.sh' | while IFS= read -r file; do
     [[ -f $file ]] || continue
     head -n 1 "$file" | grep -qaE '^#!.*\b(sh|bash|bats)$|^# shellcheck shell=' && echo "$file"
   done || true
