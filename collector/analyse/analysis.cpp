@@ -11,6 +11,7 @@
 #include "collector/analyse/shortfall.hpp"
 #include "collector/analyse/vcpu_kvm.hpp"
 #include "collector/analyse/verdict.hpp"
+#include "collector/analyse/vm_owners.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
@@ -175,7 +176,10 @@ class Analyser {
       analysis_.kvm_gauges = gauges_of(snapshot_, k_kvm, rules);
       return;
     }
-    const PairRules rules = kvm_pair_rules(pair->before.reading, pair->after.reading, legend);
+    PairRules rules = kvm_pair_rules(pair->before.reading, pair->after.reading, legend);
+    if (const auto threads = pair_of(snapshot_, k_threads)) {
+      add_replaced_vms(pair->after.reading, replaced_owners(threads->before.reading, threads->after.reading), rules);
+    }
     const Difference rows = difference(pair->before, pair->after, rules);
     analysis_.pairs.back().rows = ComparedRows(rows);
     analysis_.kvm = kvm_rates(rows);

@@ -164,6 +164,29 @@ TEST_CASE("analysis: KVM's sums over all VMs are of another subject when the VMs
   CHECK(rates.vms[2].change == Change::appeared);
 }
 
+TEST_CASE("analysis: a VM directory of the same name is another VM where its owner was started anew") {
+  const auto threads = [](const std::string& start) {
+    return "process 5 comm qemu-system-x86\n5 (qemu-system-x86) S 1 5 5 0 -1 64 0 0 0 0 1 1 0 0 20 0 2 0 " + start +
+           " 0 0 0\n[process 5 is srv1]\n";
+  };
+  const std::string owner = "[vm 5-12 is srv1; evidence: id string]\n";
+  for (const char* start : {"7", "900"}) {
+    INFO(start);
+    Snapshot snapshot = whole_snapshot();
+    for (const int sample : {1, 2}) {
+      drop(snapshot, "sandbox-kvm-exits", sample);
+      add(snapshot, "sandbox-kvm-exits", sample, kvm("5-12", 1000 * sample) + owner);
+    }
+    drop(snapshot, "sandbox-qemu-thread-cpu", 2);
+    add(snapshot, "sandbox-qemu-thread-cpu", 2, threads(start));
+    const Analysis analysis = analyse(snapshot);
+    REQUIRE(analysis.kvm);
+    REQUIRE(analysis.kvm->vms.size() == 1);
+    CHECK(analysis.kvm->vms[0].change == (std::string(start) == "7" ? Change::rate : Change::reset));
+    CHECK(analysis.kvm->vms[0].exits_per_second.has_value() == (std::string(start) == "7"));
+  }
+}
+
 TEST_CASE("analysis: KVM without one VM is said") {
   Snapshot snapshot = whole_snapshot();
   drop(snapshot, "sandbox-kvm-exits", 2);
