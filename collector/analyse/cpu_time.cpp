@@ -109,12 +109,33 @@ void settle_total(CpuRow& row, bool without_steal) {
 bool fell(const CpuRow& row) { return row.columns[k_steal].fell; }
 
 /// More than the CPUs had: by the longest time that it can have been, with a percent and two ticks of slack each.
-bool too_much(const CpuRow& row, std::size_t cpus, const CpuTime& time, std::uint64_t ticks_per_second) {
-  const auto& delta = row.columns[k_steal].delta_ticks;
+bool too_much(const CpuRow& row, std::size_t column, std::size_t cpus, const CpuTime& time,
+              std::uint64_t ticks_per_second) {
+  const auto& delta = row.columns[column].delta_ticks;
   if (!delta || !time.interval || cpus == 0) return false;
   const double seconds = time.interval->seconds() + time.interval->error_seconds();
   const double most = seconds * static_cast<double>(ticks_per_second) * 1.01 + 2;
   return static_cast<double>(*delta) > most * static_cast<double>(cpus);
+}
+
+/// By a column that has no verdict of its own, as steal has.
+bool passes_time(const CpuRow& row, std::size_t cpus, const CpuTime& time, std::uint64_t ticks_per_second) {
+  for (std::size_t i = 0; i < k_cpu_columns; ++i) {
+    if (i != k_steal && too_much(row, i, cpus, time, ticks_per_second)) return true;
+  }
+  return false;
+}
+
+void leave_out_beyond_time(CpuTime& time, std::uint64_t ticks_per_second) {
+  constexpr std::size_t k_most_cpus = 8192;  // where no row tells how many there are
+  const std::size_t cpus = time.cpus.empty() ? k_most_cpus : time.cpus.size();
+  if (time.aggregate && passes_time(*time.aggregate, cpus, time, ticks_per_second))
+    time.beyond_time.push_back(time.aggregate->name);
+  std::erase_if(time.cpus, [&](const CpuRow& row) {
+    const bool beyond = passes_time(row, 1, time, ticks_per_second);
+    if (beyond) time.beyond_time.push_back(row.name);
+    return beyond;
+  });
 }
 
 bool any_cpu(const CpuTime& time, bool (*is)(const CpuRow&)) {
@@ -123,9 +144,9 @@ bool any_cpu(const CpuTime& time, bool (*is)(const CpuRow&)) {
 
 StealVerdict judge_steal(const CpuTime& time, const CpuRow& whole, const CpuTimeFacts& facts) {
   const std::uint64_t hz = facts.ticks_per_second;
-  const bool impossible =
-      too_much(whole, time.cpus.size(), time, hz) ||
-      std::any_of(time.cpus.begin(), time.cpus.end(), [&](const CpuRow& row) { return too_much(row, 1, time, hz); });
+  const bool impossible = too_much(whole, k_steal, time.cpus.size(), time, hz) ||
+                          std::any_of(time.cpus.begin(), time.cpus.end(),
+                                      [&](const CpuRow& row) { return too_much(row, k_steal, 1, time, hz); });
   if (impossible || fell(whole) || any_cpu(time, fell)) return StealVerdict::unusable;
   if (!time.container_view.empty()) return StealVerdict::not_observable;
 
@@ -229,16 +250,17 @@ CpuTime cpu_time(const Difference& difference, const CpuTimeFacts& facts) {
 
   const CpuSets sets = cpu_sets(difference);
   take_cpus(sets, difference, time);
+  if (sets.aggregate) time.aggregate = cpu_row(difference, "cpu");
+  leave_out_beyond_time(time, facts.ticks_per_second);
   if (time.interval && !time.cpus.empty()) {
     const auto ticks_per_second = static_cast<double>(facts.ticks_per_second);
     time.available_ticks = time.interval->seconds() * ticks_per_second * static_cast<double>(time.cpus.size());
   }
-  if (sets.aggregate) time.aggregate = cpu_row(difference, "cpu");
 
   // The kernel's first row sums every possible CPU and takes the idle time of an offline one from another
   // source: where the set of CPUs changed, that row is bent.
-  const bool same_set = time.gone.empty() && time.appeared.empty() && time.unread.empty();
-  time.summed = !time.aggregate || (!same_set && !time.cpus.empty());
+  const bool changed = !time.gone.empty() || !time.appeared.empty() || !time.beyond_time.empty();
+  time.summed = !time.aggregate || changed || (!time.unread.empty() && !time.cpus.empty());
   CpuRow whole = time.summed ? sum_of(time.cpus) : *time.aggregate;
 
   time.steal = judge_steal(time, whole, facts);

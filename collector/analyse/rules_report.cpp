@@ -98,10 +98,15 @@ void add_not_asked(const Analysis& analysis, Findings& findings) {
 void add_runner(const Analysis& analysis, Findings& findings) {
   if (!analysis.runner) return;
   const std::string name(k_cpu_time_capture);
+  const std::vector<std::string>& beyond = analysis.runner->beyond_time;
+  if (!beyond.empty()) {
+    findings.push_back(open_question(name, name + " has rows that grew by more than there was time (" +
+                                               names_text(beyond) + "): what these CPUs did is open"));
+  }
   if (!analysis.runner->container_view.empty()) {
     const std::string& why = analysis.runner->container_view.front();
     findings.push_back(open_question(name, name + " is a container's view (" + why + "): " + question_of(name)));
-  } else if (!has_judged_runner(analysis)) {
+  } else if (beyond.empty() && !has_judged_runner(analysis)) {
     findings.push_back(
         open_question(name, name + " counts less CPU time than rates are made of: " + question_of(name)));
   }

@@ -68,6 +68,7 @@ void put_cpu_time(const Analysis& analysis, JsonObject& json) {
   if (!time.cpus.empty()) json.count("cpus", time.cpus.size());
   json.texts("cpus_of_sample_1_only", time.gone);
   json.texts("cpus_of_sample_2_only", time.appeared);
+  json.texts("rows_beyond_time", time.beyond_time);
   JsonObject spent;
   for (std::size_t i = 0; i < k_cpu_columns; ++i) {
     const auto column = static_cast<CpuColumn>(i);

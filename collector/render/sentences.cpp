@@ -92,21 +92,26 @@ std::string cpu_sets_text(const CpuTime& time) {
   if (!time.gone.empty()) text += "; in sample 1 only: " + some_names(time.gone);
   if (!time.appeared.empty()) text += "; in sample 2 only: " + some_names(time.appeared);
   if (!time.unread.empty()) text += "; not read in one sample: " + some_names(time.unread);
-  if (!text.empty() && time.summed) text += "; shares are of the CPUs of both";
+  if (!time.beyond_time.empty()) text += "; grew by more than there was time: " + some_names(time.beyond_time);
+  if (!text.empty() && time.summed && !time.cpus.empty()) text += "; shares are of the CPUs of both";
   return text;
 }
 
 std::string runner_sentence(const Analysis& analysis) {
   if (!analysis.runner) return "runner absent (" + why_no_pair(analysis, k_capture_cpu_time) + ")";
   const CpuTime& time = *analysis.runner;
-  std::string line = "runner " + std::to_string(time.cpus.size()) + " cpus:";
+  std::string line = "runner " +
+                     (time.cpus.empty() ? "(no CPU's own row to go by)" : std::to_string(time.cpus.size()) + " cpus") +
+                     ":";
   if (!time.container_view.empty()) {
     return line + " absent (/proc/stat shows a container's view: " + neutral_escaped(time.container_view.front()) +
            "), steal " + std::string(verdict_name(time.steal));
   }
   if (!time.runner || time.runner->total_ticks.value_or(0) == 0) {
-    return line + " absent (not one tick was counted), steal " + std::string(verdict_name(time.steal)) +
-           cpu_sets_text(time);
+    const bool counted = time.runner && time.runner->total_ticks;
+    return line +
+           (counted ? " absent (not one tick was counted), steal " : " absent (no row to make shares of), steal ") +
+           std::string(verdict_name(time.steal)) + cpu_sets_text(time);
   }
   const CpuRow& row = *time.runner;
   line += column_text(row, CpuColumn::user, true);

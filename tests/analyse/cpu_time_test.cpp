@@ -101,4 +101,38 @@ TEST_CASE("cpu time: a CPU that a cut reading lacks did not leave") {
   CHECK(time.summed);
 }
 
+TEST_CASE("cpu time: a column that grew by more than there was time is of no use, and its row is named") {
+  const std::string before = "cpu 20 0 0 20 0 0 0 9\ncpu0 10 0 0 10 0 0 0 9\ncpu1 10 0 0 10 0 0 0 0\n";
+  SECTION("on one CPU: the other stands for the runner") {
+    const CpuTime time = between(before,
+                                 "cpu 520 0 0 18446744073709551611 0 0 0 9\n"
+                                 "cpu0 260 0 0 18446744073709551611 0 0 0 9\ncpu1 510 0 0 510 0 0 0 0\n");
+    CHECK(time.beyond_time == std::vector<std::string>{"cpu", "cpu0"});
+    REQUIRE(time.runner);
+    CHECK(time.summed);
+    CHECK(time.runner->total_ticks == 1000U);
+    CHECK(time.runner->share(CpuColumn::user) == 0.5);
+  }
+  SECTION("on every CPU: nothing is left") {
+    const CpuTime time =
+        between(before, "cpu 9000 0 0 20 0 0 0 9\ncpu0 4500 0 0 10 0 0 0 9\ncpu1 4500 0 0 10 0 0 0 0\n");
+    CHECK(time.beyond_time.size() == 3);
+    REQUIRE(time.runner);
+    CHECK_FALSE(time.runner->total_ticks);
+    CHECK_FALSE(time.runner->at(CpuColumn::user).delta_ticks);
+  }
+  SECTION("steal has a verdict of its own") {
+    const CpuTime time =
+        between(before, "cpu 520 0 0 520 0 0 0 9000\ncpu0 260 0 0 260 0 0 0 9000\ncpu1 260 0 0 260 0 0 0 0\n");
+    CHECK(time.beyond_time.empty());
+    CHECK(time.steal == StealVerdict::unusable);
+  }
+}
+
+TEST_CASE("cpu time: without one CPU in both readings the kernel's first row says nothing") {
+  const CpuTime time = between("cpu 20 0 0 80\ncpu0 20 0 0 80\n", "cpu 120 0 0 980\ncpu1 120 0 0 980\n");
+  REQUIRE(time.runner);
+  CHECK_FALSE(time.runner->total_ticks);
+}
+
 }  // namespace cozy
