@@ -147,7 +147,8 @@ std::vector<std::string> other_vm_values(const Analysis& analysis) {
   if (analysis.kvm) {
     for (const VmRate& vm : analysis.kvm->vms) {
       if (vm.values.empty() || is_of_a_node(analysis, vm.vm)) continue;
-      lines.push_back("vm " + neutral(vm.vm) + " (tied to no node): " + values_words(vm.values));
+      const std::string owner = vm.node.empty() ? "tied to no node" : "of " + neutral(vm.node);
+      lines.push_back("vm " + neutral(vm.vm) + " (" + owner + "): " + values_words(vm.values));
     }
   }
   for (const ScopeValues& scope : kvm_gauges(analysis)) {

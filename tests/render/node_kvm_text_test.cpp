@@ -86,14 +86,16 @@ TEST_CASE("values of KVM: VMs that are tied to no node, and gauges alone, are sh
 
   SECTION("of no node") {
     analysis.kvm.emplace();
-    for (const char* name : {"902-12", "922-12"}) {
+    for (const char* name : {"902-12", "922-12", "942-12"}) {
       VmRate vm{name, Change::absent, std::nullopt};
       vm.values = {{"pages_4k", Value(std::uint64_t{512}), Value(std::uint64_t{514})}};
       analysis.kvm->vms.push_back(vm);
     }
+    analysis.kvm->vms[2].node = "srv3";  // which was started anew, so that it is not the same VM
     analysis.nodes.push_back(node_with({}));
     analysis.nodes[0].kvm->vm = "902-12";
-    CHECK(other_vm_values(analysis) == std::vector<std::string>{"vm 922-12 (tied to no node): pages_4k 512 -> 514"});
+    CHECK(other_vm_values(analysis) == std::vector<std::string>{"vm 922-12 (tied to no node): pages_4k 512 -> 514",
+                                                                "vm 942-12 (of srv3): pages_4k 512 -> 514"});
   }
   SECTION("gauges alone") {
     const auto row = [](const char* scope, const char* field, Value before, std::optional<Value> after) {
