@@ -162,12 +162,23 @@ class CgroupTie {
     });
   }
 
+  /// None where it is more than every CPU of the largest machine could have counted.
+  [[nodiscard]] std::optional<double> seconds(const std::string& scope, const std::string& key,
+                                              double per_second) const {
+    constexpr double k_most_cpus = 8192;
+    const RowChange* row = rows_.find(scope, key);
+    if (row == nullptr || !row->delta) return std::nullopt;
+    const double seconds = static_cast<double>(*row->delta) / per_second;
+    // What was throttled before the first sample can be booked after it.
+    const bool possible = !row->interval || seconds <= k_most_cpus * (row->interval->seconds() + 1);
+    return possible ? std::optional(seconds) : std::nullopt;
+  }
+
   /// The unit is in the name of the key, whatever the version is.
   [[nodiscard]] std::optional<double> seconds(const std::string& scope, const std::string& usec_key,
                                               const std::string& ns_key) const {
-    if (const auto usec = rows_.delta(scope, usec_key)) return static_cast<double>(*usec) / k_usec;
-    if (const auto ns = rows_.delta(scope, ns_key)) return static_cast<double>(*ns) / k_ns;
-    return std::nullopt;
+    const auto of_usec = seconds(scope, usec_key, k_usec);
+    return of_usec ? of_usec : seconds(scope, ns_key, k_ns);
   }
 
   /// As one sample read them; what it could not read is as in the other.
@@ -268,7 +279,7 @@ class CgroupTie {
       per_second = k_ns;
       if (path != cgroup.path) cgroup.usage_path = path;
     }
-    if (const auto usage = rows_.delta(scope, field)) cgroup.usage_seconds = static_cast<double>(*usage) / per_second;
+    cgroup.usage_seconds = seconds(scope, field, per_second);
     const Inside& members = inside(scope);
     cgroup.usage_nodes = std::max<std::size_t>(members.names.size(), 1);
     if (!members.whole || members.processes == 0) return;

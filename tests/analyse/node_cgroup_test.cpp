@@ -88,6 +88,19 @@ TEST_CASE("cgroup: W1, W2: usage and throttling over the cgroup's own interval")
   CHECK(near(own_throttled_seconds(found), 1.5));
 }
 
+TEST_CASE("cgroup: more than any machine can count is no number") {
+  const auto side = [](const std::string& value) {
+    return process("5", "2", "/a", 1) +
+           cgroup("cgroup v2 /a", "usage_usec " + value + "\nthrottled_usec " + value, "cpu.max 50000 100000\n");
+  };
+  const NodeCgroup found = tied_one(side("5"), side("18446744073709551615"));
+  CHECK(found.state == CgroupState::read);
+  CHECK_FALSE(found.usage_seconds);
+  CHECK_FALSE(found.beyond_seconds);
+  CHECK_FALSE(found.throttled_seconds);
+  CHECK(near(tied_one(side("18446744073609551615"), side("18446744073709551615")).usage_seconds, 100.0));
+}
+
 TEST_CASE("cgroup: W3, W7: no period elapsed is no share, and not 0 %") {
   const std::string knobs = "cpu.max 50000 100000\n";
   const NodeCgroup found = tied_one(process("5", "2", "/a", 1) + cgroup("cgroup v2 /a", stat2(10, 31, 30, 5), knobs),
