@@ -119,7 +119,21 @@ std::string distance_words(const std::optional<Interval>& window) {
 }
 
 /// Why a node, or a part of it, has no numbers.
-enum class Lack { none, process, first_sample, one_sample, window, excess, vcpus, fell, waiting, halts };
+enum class Lack {
+  none,
+  process,
+  first_sample,
+  one_sample,
+  window,
+  excess,
+  vcpus,
+  fell,
+  waiting,
+  halts,
+  moved,
+  recreated,
+  throttling,
+};
 
 Lack lack_of(const NodeBudget& node) {
   switch (node.state) {
@@ -138,6 +152,18 @@ Lack lack_of(const NodeBudget& node) {
   if (!can_be_judged(window_of(node))) return Lack::window;
   if (passes_its_window(node)) return Lack::excess;
   return node.vcpus_unpaired == 0 ? Lack::none : Lack::vcpus;
+}
+
+/// Why nothing is known of a quota. A cgroup that could not be read is a shortfall of its capture.
+Lack lack_of_cgroup(const NodeBudget& node) {
+  if (node.state != NodeState::present || !node.cgroup) return Lack::none;
+  if (node.cgroup->state == CgroupState::moved) return Lack::moved;
+  if (node.cgroup->state == CgroupState::recreated) return Lack::recreated;
+  const auto levels = levels_of(*node.cgroup);
+  const bool uncounted = std::any_of(levels.begin(), levels.end(), [](const CgroupLevel& level) {
+    return level.limited.value_or(false) && !level.throttled_periods && !level.throttled_seconds;
+  });
+  return uncounted ? Lack::throttling : Lack::none;
 }
 
 /// Of the first of the nodes that lack the same.
@@ -163,6 +189,12 @@ std::string lack_words(Lack lack, const NodeBudget& node) {
       return "has no waiting time of its vCPU threads (no schedstat)";
     case Lack::halts:
       return "has no halts that KVM's statistics tie to it";
+    case Lack::moved:
+      return "has moved to another cgroup between the samples";
+    case Lack::recreated:
+      return "has a cgroup that was removed and made again between the samples";
+    case Lack::throttling:
+      return "has a CPU quota whose throttling was not read in both samples";
   }
   return "";
 }
@@ -170,6 +202,7 @@ std::string lack_words(Lack lack, const NodeBudget& node) {
 std::string lack_question(Lack lack) {
   if (lack == Lack::waiting) return question_of(k_threads_capture);
   if (lack == Lack::halts) return "whether its vCPUs off the CPU were halted or blocked is open";
+  if (lack == Lack::moved || lack == Lack::recreated || lack == Lack::throttling) return question_of(k_cgroup_capture);
   return "where the time of its vCPUs went is open";
 }
 
@@ -205,6 +238,8 @@ void add_nodes(const Analysis& analysis, Findings& findings) {
   for (const NodeBudget& node : analysis.nodes) {
     const Lack lack = lack_of(node);
     if (lack != Lack::none) lacks.add(lack, node);
+    const Lack of_cgroup = lack_of_cgroup(node);
+    if (of_cgroup != Lack::none) lacks.add(of_cgroup, node);
     if (!has_judged_vcpus(node)) continue;
     const bool whole = node.sum.ran_seconds && node.sum.waited_seconds && node.sum.halted_seconds;
     const bool fell = !node.went_back.empty() && (!whole || !node.exits_per_second);

@@ -214,6 +214,35 @@ TEST_CASE("rules: throttling takes the place of the waiting that it explains") {
   }
 }
 
+TEST_CASE("rules: a cgroup whose samples cannot be compared leaves the quota open, and no good news") {
+  Analysis analysis = three(waited(0.02), waited(0.02), waited(0.02));
+  analysis.nodes[0].cgroup = NodeCgroup{"/a/srv1"};
+  NodeCgroup& cgroup = *analysis.nodes[0].cgroup;
+  const auto open = [&] {
+    const Analysis found = judged(analysis);
+    return ids(found) == Ids{"incomplete"} ? said(found, "incomplete") : "";
+  };
+  SECTION("moved") {
+    cgroup.state = CgroupState::moved;
+    CHECK(contains(open(), "srv1 has moved to another cgroup between the samples: whether a CPU quota throttled"));
+  }
+  SECTION("made again") {
+    cgroup.state = CgroupState::recreated;
+    CHECK(contains(open(), "srv1 has a cgroup that was removed and made again"));
+  }
+  SECTION("a quota above it, and no count of its periods") {
+    CgroupLevel above;
+    above.path = "/a";
+    above.limited = true;
+    cgroup.above.push_back(above);
+    CHECK(contains(open(), "srv1 has a CPU quota whose throttling was not read in both samples"));
+  }
+  SECTION("no quota and nothing counted leaves nothing open") {
+    cgroup.limited = false;
+    CHECK(open().empty());
+  }
+}
+
 TEST_CASE("rules: pressure is judged by the window's own share") {
   Analysis analysis = analysis_of({calm("srv1")});
   analysis.pressure = Pressure{};
