@@ -50,6 +50,16 @@ TEST_CASE("openmetrics: cAdvisor's names for a node's cgroup, exact and escaped"
   CHECK(text.ends_with("# EOF\n"));
 }
 
+TEST_CASE("openmetrics: both samples stand there, also those of one second", "[render][openmetrics]") {
+  Analysis analysis = with_cgroup(1);
+  for (CaptureState& state : analysis.captures) {
+    if (state.sample == 2) state.end->epoch_ns = 1764581800'950000000;
+  }
+  const std::string text = to_openmetrics(rendered::report_of(analysis));
+  CHECK(text.find(" 1.016506 1764581800\n") != std::string::npos);
+  CHECK(text.find(" 2 1764581801\n") != std::string::npos);
+}
+
 TEST_CASE("openmetrics: a shared cgroup is no node's own, and no quota makes no periods", "[render][openmetrics]") {
   CHECK(to_openmetrics(rendered::report_of(with_cgroup(3))).find("name=\"srv1\"") == std::string::npos);
   Analysis free = with_cgroup(1);
