@@ -240,7 +240,10 @@ TEST_CASE("analysis: the tick rate is taken from whichever capture states it, an
 TEST_CASE("analysis: the kernel's lists of CPUs") {
   CHECK(parse_cpu_list("0-2,8\n") == std::set<std::uint64_t>{0, 1, 2, 8});
   CHECK(parse_cpu_list("0") == std::set<std::uint64_t>{0});
-  for (const char* text : {"", "a", "3-1", "0-18446744073709551615", "1-2-3", "0,", "-1"})
+  CHECK(parse_cpu_list("0,2-4") == std::set<std::uint64_t>{0, 2, 3, 4});
+  CHECK(parse_cpu_list("3,1,1") == std::set<std::uint64_t>{1, 3});
+  CHECK(parse_cpu_list(" 1, 2") == std::set<std::uint64_t>{1, 2});
+  for (const char* text : {"", "a", "3-1", "0-18446744073709551615", "1-2-3", "0,", "-1", "1-", "1 2"})
     CHECK_FALSE(parse_cpu_list(text));
 }
 
