@@ -157,6 +157,9 @@ struct CommandLine {
         "COMMAND keeps stdin, stdout and stderr; the lines of cozybracket go to stderr.");
     add_sampling(*run, given);
     add_output(*run, given);
+    run->add_option("--interval", given.interval,
+                    "Between the readings of the timeline; 0 for no timeline [COZY_INTERVAL; 1]")
+        ->type_name("SECONDS");
     sample =
         app.add_subcommand("sample", "One sample, for hooks that bracket by themselves: 1 before the wait, 2 after it");
     sample->footer(
@@ -311,6 +314,7 @@ Parsed finish(const CommandLine& line, std::vector<std::string> command, bool ha
   if (line.run->parsed()) {
     name = "run";
     invocation.what = Invocation::What::run;
+    reader.interval(line.given.interval, invocation.interval_ns);
     invocation.command = std::move(command);
     if (invocation.command.empty()) {
       reader.refuse(

@@ -28,6 +28,7 @@ struct Invocation {
   bool summary = true;                ///< sample: behind sample 2
   std::string probe;                  ///< probe
   std::vector<std::string> command;   ///< run
+  std::int64_t interval_ns = k_ns_per_second;  ///< run: between the ticks of the timeline; 0 for none
   std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone
   std::string one_snapshot;           ///< analyze: "" for all of them
   Format format = Format::text;       ///< analyze, compare, policy

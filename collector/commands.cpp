@@ -19,6 +19,7 @@
 #include "collector/report/archive.hpp"
 #include "collector/run/bounded.hpp"
 #include "collector/run/bracket.hpp"
+#include "collector/run/recorder.hpp"
 #include "collector/run/sampler.hpp"
 #include "collector/summary.hpp"
 #include "collector/tenant_log.hpp"
@@ -117,15 +118,31 @@ void close_bracket(const Invocation& invocation, const CommandState& command, in
   pack_report(invocation, bound_ns, until_ns ? -1 : interrupt_fd);
 }
 
+/// The timeline's own process, where one is asked for; a captured tree does not move.
+void begin_timeline(const Invocation& invocation, std::optional<BoundedWork>& timeline) {
+  if (invocation.interval_ns == 0 || !Root(invocation.options.root).is_machine()) return;
+  timeline.emplace([&] { return record_timeline(invocation.options, invocation.interval_ns); });
+}
+
+void end_timeline(std::optional<BoundedWork>& timeline) {
+  if (!timeline) return;
+  const auto ended_early = timeline->finish(boottime_ns());
+  if (ended_early && !ended_early->empty()) log_line("shortfall timeline: " + *ended_early);
+  timeline.reset();
+}
+
 int run_command(const Invocation& invocation) {
+  std::optional<BoundedWork> timeline;
   BracketSteps steps;
   steps.say = [](const std::string& words) { log_line(words); };
   steps.before = [&](int interrupt_fd) {
     SampleOptions options = with_program(invocation.options);
     options.interrupt_fd = interrupt_fd;
     log_sample(options, take_sample(options, 1), std::nullopt);
+    if (!is_readable(interrupt_fd)) begin_timeline(invocation, timeline);
   };
   steps.after = [&](const CommandState& command, int interrupt_fd) {
+    end_timeline(timeline);
     close_bracket(invocation, command, interrupt_fd);
   };
   return run_bracket(invocation.command, steps);

@@ -14,6 +14,7 @@ struct Given {
   std::string read_timeout;
   std::string read_grace;
   std::string only;
+  std::string interval;
   std::string root;
   std::string output;
   std::string sample;

@@ -61,6 +61,15 @@ void OptionReader::seconds(const char* flag, const std::string& option, const ch
   }
 }
 
+void OptionReader::interval(const std::string& option, std::int64_t& place) {
+  constexpr std::int64_t k_shortest_ns = 100 * k_ns_per_ms;
+  seconds("--interval", option, "COZY_INTERVAL", true, place);
+  if (place != 0 && place < k_shortest_ns) {
+    refuse("--interval", Error{"\"" + escape(option) + "\"", "is shorter than 0.1", 0},
+           "give seconds, such as --interval 1, or 0 for no timeline");
+  }
+}
+
 void OptionReader::nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place) {
   for (const std::string& text : given) {
     const std::size_t equals = text.find('=');

@@ -29,6 +29,8 @@ class OptionReader {
   void text(const std::string& option, const char* variable, std::string& place);
   void folder(const std::string& option, const char* variable, std::string& place);
   void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place);
+  /// Of the timeline: 0, or not shorter than a tenth of a second.
+  void interval(const std::string& option, std::int64_t& place);
   void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place);
   void only(const std::string& given, std::vector<std::string>& place);
   void tenants(const TenantTexts& given, TenantOptions& place);

@@ -8,7 +8,7 @@ cozy_setup() {
   : "${COZYBRACKET:?the binary}" "${COZY_SOURCE:?the source tree}" "${COZY_BUILD:?the build tree}"
   # shellcheck disable=SC2034 # how many captures sample 1 and sample 2 have, for the tests
   CAPTURES=$(grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def") PAIRED=$(grep -l '"samples": \[1, 2\]' "$COZY_SOURCE"/legends/*.json | wc -l)
-  unset COZY_REPORT_DIR COZY_SNAPSHOT_NAME COZY_DIAG_SANDBOX_VM_ROOT COZY_DIAG_READ_TIMEOUT COZY_DIAG_READ_GRACE
+  unset COZY_REPORT_DIR COZY_SNAPSHOT_NAME COZY_DIAG_SANDBOX_VM_ROOT COZY_DIAG_READ_TIMEOUT COZY_DIAG_READ_GRACE COZY_INTERVAL
   cd "$BATS_TEST_TMPDIR"
   REPORT=$BATS_TEST_TMPDIR/report
   # Whatever is begun in a test carries this in its environment, and is found by it.
