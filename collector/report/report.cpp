@@ -124,6 +124,8 @@ bool holds(const Snapshot& snapshot, const KnownFile& file) {
       return snapshot.canary(file.sample) != nullptr;
     case FileRole::marker:
       return snapshot.marker(file.capture, file.sample, file.name) != nullptr;
+    case FileRole::timeline:
+      return snapshot.timeline.has_value();
     case FileRole::identity:
       return false;
   }
@@ -202,6 +204,11 @@ void ReportBuilder::add(ReportFile file) {
   if (snapshot == nullptr) return;
   if (holds(*snapshot, known)) return note(escape(file.path) + ": stands there twice, the first counts");
   if (known.role == FileRole::capture) return add_capture(file, *path, *snapshot);
+  if (known.role == FileRole::timeline) {
+    snapshot->timeline = parse_timeline(file.text);
+    if (!snapshot->timeline) note(escape(file.path) + ": is no timeline, left out");
+    return;
+  }
   if (known.role == FileRole::canary) {
     Canary canary = parse_canary(file.text);
     canary.sample = known.sample;

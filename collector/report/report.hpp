@@ -8,6 +8,7 @@
 
 #include "collector/report/canary.hpp"
 #include "collector/report/capture.hpp"
+#include "collector/report/timeline.hpp"
 #include "probes/reading.hpp"
 #include "probes/result.hpp"
 
@@ -46,6 +47,7 @@ struct Snapshot {
   std::vector<SampleCapture> captures;
   std::vector<Canary> canaries{};  ///< of the shell, at most one per sample
   std::vector<Marker> markers{};
+  std::optional<Timeline> timeline{};
 
   [[nodiscard]] const SampleCapture* find(std::string_view capture, int sample) const;
   [[nodiscard]] const Canary* canary(int sample) const;

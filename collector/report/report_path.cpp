@@ -35,6 +35,7 @@ class Table {
     }
     for (const std::string_view capture : k_red_singles) add_failures(capture, 0);
     add(FileRole::marker, "", 0, "SOFT-RED-node-join.txt");
+    files_.push_back({"timeline/timeline.jsonl", FileRole::timeline, "timeline", 0, "timeline.jsonl"});
     files_.push_back({"sandbox-host/runner-identity.txt", FileRole::identity, "", 0, "runner-identity.txt"});
     for (const KnownFile& file : files_) by_path_.emplace(file.path, &file);
   }
@@ -81,7 +82,8 @@ std::string join_parts(std::span<const std::string_view> parts) {
 
 std::size_t longest_file(FileRole role) {
   constexpr std::size_t k_longest_beside = 16UL * 1024;
-  return role == FileRole::capture || role == FileRole::canary ? k_longest_capture : k_longest_beside;
+  const bool small = role == FileRole::marker || role == FileRole::identity;
+  return small ? k_longest_beside : k_longest_capture;
 }
 
 std::span<const KnownFile> known_files() { return table().files(); }

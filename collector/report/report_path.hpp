@@ -13,6 +13,7 @@ enum class FileRole {
   capture,   ///< one of the table of probes
   canary,    ///< the shell's fixed work
   marker,    ///< a file that says something by being there, or holds a reader's messages
+  timeline,  ///< what was read between the samples
   identity,  ///< sandbox-host/runner-identity.txt, which the lane writes once
 };
 
