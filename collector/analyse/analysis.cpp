@@ -9,6 +9,7 @@
 #include "collector/analyse/node_cgroup.hpp"
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/shortfall.hpp"
+#include "collector/analyse/thresholds.hpp"
 #include "collector/analyse/vcpu_kvm.hpp"
 #include "collector/analyse/verdict.hpp"
 #include "collector/analyse/vm_owners.hpp"
@@ -140,6 +141,8 @@ class Analyser {
     compare_threads();
     compare_cgroups();
     compare_others();
+    if (snapshot_.timeline)
+      analysis_.timeline = timeline_facts(*snapshot_.timeline, threshold(Threshold::stalled).value);
     find_findings(analysis_);
     analysis_.verdict = verdict_of(analysis_);
     return std::move(analysis_);

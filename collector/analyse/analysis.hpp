@@ -13,6 +13,7 @@
 #include "collector/analyse/kvm_rates.hpp"
 #include "collector/analyse/pressure.hpp"
 #include "collector/analyse/steal_clock.hpp"
+#include "collector/analyse/timeline_facts.hpp"
 #include "collector/analyse/vcpu_budget.hpp"
 #include "collector/report/report.hpp"
 
@@ -65,7 +66,8 @@ struct Analysis {
   std::optional<KvmRates> kvm;  ///< absent where sandbox-kvm-exits has no pair
   ComparedRows kvm_gauges;      ///< of sandbox-kvm-exits where it holds gauges alone: states, no pair
   std::optional<Pressure> pressure;
-  std::vector<Row> shape;  ///< facts of runner-shape, as its parser made them
+  std::optional<TimelineFacts> timeline;  ///< absent where none was written
+  std::vector<Row> shape;                 ///< facts of runner-shape, as its parser made them
 
   std::uint64_t ticks_per_second = 100;
   StealClockFacts steal_clock;

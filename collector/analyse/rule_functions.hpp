@@ -35,6 +35,12 @@ Findings find_node_halted(const Analysis& analysis);
 Findings find_node_busy_flat(const Analysis& analysis);
 Findings find_node_exit_storm(const Analysis& analysis);
 
+// rules_timeline.cpp
+Findings find_vcpu_stalled(const Analysis& analysis);
+Findings find_burst_steal(const Analysis& analysis);
+Findings find_burst_throttle(const Analysis& analysis);
+Findings find_recorder_starved(const Analysis& analysis);
+
 // rules_report.cpp
 Findings find_incomplete(const Analysis& analysis);
 Findings find_nothing_unusual(const Analysis& analysis);

@@ -86,6 +86,25 @@ constexpr std::array k_rules{
     Rule{"vcpu-unnamed",
          "no thread of a node's QEMU has a vCPU's name: its vCPUs are known by KVM's statistics alone, or not at all",
          "It does not prove that the node has no vCPU, nor that its vCPUs got their CPU.", "", find_vcpu_unnamed},
+    Rule{
+        "vcpu-stalled",
+        "in the timeline a vCPU neither ran nor halted for stalled or longer; a thread that only sleeps counts where "
+        "its halts are counted",
+        "It does not prove who held the vCPU: what the runner, the cgroup and the pressure did meanwhile is beside it.",
+        "a sandbox node stood still", find_vcpu_stalled},
+    Rule{
+        "burst-steal",
+        "steal is proved, at least burst.lost was lost, and burst.share of it lies in burst.seconds of the timeline or "
+        "less",
+        "It does not prove that the nodes were the ones to lose it.",
+        "the machine under the runner held it back in bursts", find_burst_steal},
+    Rule{"burst-throttle",
+         "a node's cgroup was throttled for burst.lost or longer, and burst.share of it lies in burst.seconds of the "
+         "timeline or less",
+         "It does not prove that the guest would have finished without the quota.",
+         "a CPU quota held a sandbox node back in bursts", find_burst_throttle},
+    Rule{"recorder-starved", "of the timeline's ticks starved or more were late by half an interval, or left out",
+         "It does not prove that the nodes waited, too: the recorder is one task of many.", "", find_recorder_starved},
     Rule{"incomplete", "a capture is missing, partial, holds only gauges, or cannot be judged: a question is open",
          "It proves nothing about the run: what was not read is neither good nor bad news.", "", find_incomplete},
     Rule{"nothing-unusual", "every layer that was read was read whole, and no rule above holds",

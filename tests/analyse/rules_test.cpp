@@ -38,7 +38,8 @@ TEST_CASE("rules: the table is whole, and every id of it stands once") {
                     "node-waited",      "node-throttled",       "node-blocked",    "node-stopped",
                     "node-halted",      "node-busy-flat",       "node-exit-storm", "node-left",
                     "node-restarted",   "node-emulator-bound",  "pressure-cpu",    "pressure-io",
-                    "pressure-memory",  "vcpu-unnamed",         "incomplete",      "nothing-unusual"});
+                    "pressure-memory",  "vcpu-unnamed",         "vcpu-stalled",    "burst-steal",
+                    "burst-throttle",   "recorder-starved",     "incomplete",      "nothing-unusual"});
   CHECK(find_rule("no-such-rule") == nullptr);
 }
 

@@ -1,0 +1,160 @@
+#include "collector/analyse/timeline_facts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "collector/analyse/rules.hpp"
+#include "collector/analyse/verdict.hpp"
+#include "tests/catch.hpp"
+
+namespace cozy {
+
+namespace {
+
+constexpr std::int64_t k_second = 1'000'000'000;
+
+bool is_near(double value, double expected) { return value > expected - 0.01 && value < expected + 0.01; }
+
+std::uint64_t ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+
+/// One vCPU of srv1 and its cgroup, a tick a second; `at` makes the tick of a second.
+Timeline timeline_of(std::size_t ticks, const std::function<void(double, TimelineTick&)>& at) {
+  Timeline timeline;
+  timeline.interval_ns = k_second;
+  timeline.cpus = 2;
+  timeline.subjects[0] = {"vcpu", "srv1", 100, 1, 0, 0, ""};
+  timeline.subjects[1] = {"cgroup", "srv1", 100, 1, 0, 0, "/srv1"};
+  for (std::size_t i = 0; i < ticks; ++i) {
+    TimelineTick tick;
+    tick.due_ns = static_cast<std::int64_t>(i + 1) * k_second;
+    tick.begin_ns = tick.due_ns;
+    tick.end_ns = tick.begin_ns + 1000;
+    tick.epoch_ns = tick.begin_ns;
+    at(static_cast<double>(i), tick);
+    timeline.ticks.push_back(tick);
+  }
+  return timeline;
+}
+
+/// Runs until `from`, then nothing until `to`, then runs again.
+double ran_with_gap(double second, double from, double to) {
+  return second <= from ? second : from + std::max(0.0, second - to);
+}
+
+VcpuTick vcpu(double ran, double halted, bool blocking, char state) {
+  VcpuTick tick;
+  tick.ran_ns = ns(ran);
+  tick.waited_ns = 0;
+  tick.halted_ns = ns(halted);
+  tick.exits = 1;
+  tick.blocking = blocking ? 1 : 0;
+  tick.state = state;
+  return tick;
+}
+
+std::vector<Stall> stalls(const Timeline& timeline) {
+  const auto facts = timeline_facts(timeline, 5);
+  REQUIRE(facts);
+  return facts->stalls;
+}
+
+Analysis analysis_with(const Timeline& timeline) {
+  Analysis analysis;
+  analysis.timeline = timeline_facts(timeline, 5);
+  find_findings(analysis);
+  return analysis;
+}
+
+const Finding* find(const Analysis& analysis, const std::string& id) {
+  for (const Finding& finding : analysis.findings) {
+    if (finding.id == id) return &finding;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("timeline: a vCPU that was stopped between two ticks stands still for as long as it did") {
+  const auto found = stalls(timeline_of(30, [](double second, TimelineTick& tick) {
+    const bool stopped = second > 10.4 && second < 18.4;
+    tick.vcpus = {vcpu(ran_with_gap(second, 10.4, 18.4), 0, false, stopped ? 'T' : '\0')};
+  }));
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().node == "srv1");
+  CHECK(found.front().states == "T");
+  CHECK(is_near(found.front().seconds(), 8));
+  CHECK(is_near(static_cast<double>(found.front().from_ns) / 1e9, 11.4));
+}
+
+TEST_CASE("timeline: a vCPU that is halted does not stand still, also while the halt is not counted") {
+  const auto found = stalls(timeline_of(30, [](double second, TimelineTick& tick) {
+    const bool halted = second > 5 && second < 25;
+    tick.vcpus = {vcpu(ran_with_gap(second, 5, 25), second < 25 ? 0 : 20, halted, 'S')};
+  }));
+  CHECK(found.empty());
+}
+
+TEST_CASE("timeline: a thread that sleeps counts only where halts are counted") {
+  const auto sleeps = [](double halted) {
+    return timeline_of(30, [=](double second, TimelineTick& tick) {
+      tick.vcpus = {vcpu(ran_with_gap(second, 5, 15), halted, false, 'S')};
+    });
+  };
+  CHECK(stalls(sleeps(0)).empty());
+  CHECK(stalls(sleeps(1)).size() == 1);
+}
+
+TEST_CASE("timeline: four seconds are no stall, and a gap of the timeline is none") {
+  CHECK(stalls(timeline_of(30, [](double second, TimelineTick& tick) {
+          tick.vcpus = {vcpu(ran_with_gap(second, 10, 14), 0, false, 'T')};
+        })).empty());
+  Timeline gap =
+      timeline_of(30, [](double second, TimelineTick& tick) { tick.vcpus = {vcpu(second, 0, false, '\0')}; });
+  gap.ticks.erase(gap.ticks.begin() + 10, gap.ticks.begin() + 20);
+  CHECK(stalls(gap).empty());
+}
+
+TEST_CASE("timeline: a stall is a finding, and the verdict speaks of it") {
+  Analysis analysis = analysis_with(timeline_of(30, [](double second, TimelineTick& tick) {
+    tick.vcpus = {vcpu(ran_with_gap(second, 10, 18), 0, false, second > 10 && second < 18.5 ? 'T' : '\0')};
+    tick.cpu = {Count(0), Count(0), Count(0), Count(static_cast<std::uint64_t>(second * 100)),
+                Count(0), Count(0), Count(0), Count(0)};
+  }));
+  const Finding* finding = find(analysis, "vcpu-stalled");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->says.find("vCPU 0 of srv1 neither ran nor halted for 8.0 s, from 10.0 s to 18.0 s") == 0);
+  CHECK(finding->says.find("state T") != std::string::npos);
+  CHECK(finding->says.find("the runner was idle for 100 %") != std::string::npos);
+  CHECK(verdict_of(analysis).find("stood still") != std::string::npos);
+}
+
+TEST_CASE("timeline: throttling in few of the seconds is a burst, in all of them it is not") {
+  const auto throttled = [](double from, double to) {
+    return timeline_of(40, [=](double second, TimelineTick& tick) {
+      CgroupTick cgroup;
+      cgroup.subject = 1;
+      cgroup.periods = 10;
+      cgroup.throttled_ns = ns(std::clamp(second - from, 0.0, to - from) * 0.5);
+      tick.cgroups = {cgroup};
+    });
+  };
+  const Analysis burst = analysis_with(throttled(20, 25));
+  REQUIRE(find(burst, "burst-throttle") != nullptr);
+  CHECK(find(burst, "burst-throttle")->subject == "srv1");
+  CHECK(find(analysis_with(throttled(0, 39)), "burst-throttle") == nullptr);
+  CHECK(find(analysis_with(throttled(20, 21)), "burst-throttle") == nullptr);
+}
+
+TEST_CASE("timeline: late ticks are a finding when they are many") {
+  const auto late = [](int every) {
+    int count = 0;
+    return timeline_of(40, [every, count](double, TimelineTick& tick) mutable {
+      if (++count % every == 0) tick.due_ns -= 600'000'000;
+    });
+  };
+  CHECK(find(analysis_with(late(5)), "recorder-starved") != nullptr);
+  CHECK(find(analysis_with(late(20)), "recorder-starved") == nullptr);
+}
+
+}  // namespace cozy
