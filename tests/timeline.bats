@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# The timeline between the samples: what it holds, what is found in it, and that its recorder leaves nothing.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load support
+  cozy_setup
+  LANE=$COZY_SOURCE/hack/lane
+  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  TIMELINE=$REPORT/snapshots/kubernetes/timeline/timeline.jsonl
+  CGROUP=
+  STOPPED=
+}
+
+teardown() {
+  [[ -z $STOPPED ]] || kill -CONT "$STOPPED" 2>/dev/null || true
+  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+  cozy_teardown
+  [[ -z $CGROUP ]] || eventually rmdir "$CGROUP"
+}
+
+nodes() { # LANE-OPTION...
+  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
+  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
+  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
+}
+
+pid_of() { awk -v name="$1" '$1 == "node" && $2 == name { print $3 }' "$SANDBOX/lane.state"; }
+
+ticks() { grep -c '^{"t":' "$TIMELINE"; }
+
+bracket() { # OPTION... -- COMMAND
+  run -0 --separate-stderr "$COZYBRACKET" run --sandbox "$SANDBOX" --report-dir "$REPORT" "$@"
+}
+
+@test "run writes a head and ticks, packs them, and the recorder is gone" {
+  mkdir "$SANDBOX"
+  bracket --interval 0.2 -- sleep 2
+  head -1 "$TIMELINE" | grep -q '"schema":"cozybracket-timeline-1","interval_ns":200000000,.*"legend":{'
+  [[ $(ticks) -ge 3 ]] || fail "$(cat "$TIMELINE")"
+  tar -tzf "$REPORT.tgz" | grep -q 'snapshots/kubernetes/timeline/timeline.jsonl$'
+  no_cozy_process
+  run -0 --separate-stderr "$COZYBRACKET" analyze "$REPORT.tgz"
+  [[ $output != *timeline.jsonl* ]]
+}
+
+@test "--interval 0 and COZY_INTERVAL=0 write none; the option beats the variable" {
+  mkdir "$SANDBOX"
+  bracket --interval 0 -- true
+  [[ ! -e $TIMELINE ]]
+  COZY_INTERVAL=0 bracket -- true
+  [[ ! -e $TIMELINE ]]
+  COZY_INTERVAL=0 bracket --interval 1 -- true
+  [[ -e $TIMELINE ]] || eventually test -e "$TIMELINE"
+}
+
+@test "a bad interval is refused before anything runs" {
+  local bad
+  for bad in x -1 0.05 1e3; do
+    run -125 --separate-stderr "$COZYBRACKET" run --interval="$bad" -- touch ran
+    [[ $stderr == *--interval* ]] || fail "$stderr"
+  done
+  [[ ! -e ran ]]
+}
+
+@test "the recorder ends with its starter, and holds none of its pipes" {
+  mkdir "$SANDBOX"
+  "$COZYBRACKET" run --sandbox "$SANDBOX" --report-dir "$REPORT" -- sleep 60 2>log >out 3>&- &
+  local starter=$!
+  eventually test -s "$TIMELINE"
+  local recorder
+  for recorder in $(cozy_processes); do
+    [[ $recorder == "$starter" ]] || ! readlink "/proc/$recorder/fd/"* | grep -E '/(log|out)$' || fail "holds a pipe"
+  done
+  kill -KILL "$starter"
+  eventually no_cozy_process
+}
+
+@test "a report directory that cannot be written: the bracket goes on, and the timeline's end is said" {
+  mkdir -p "$SANDBOX" "$REPORT/snapshots/kubernetes"
+  touch "$REPORT/snapshots/kubernetes/timeline"
+  bracket -- sleep 1
+  [[ $stderr == *"shortfall timeline: "* ]] || fail "$stderr"
+}
+
+@test "a last line that was cut is no fault" {
+  mkdir "$SANDBOX"
+  bracket --interval 0.2 -- sleep 1
+  printf '{"t":[12' >>"$TIMELINE"
+  run -0 --separate-stderr "$COZYBRACKET" analyze "$REPORT"
+}
+
+@test "a guest that is stopped for 8 s: its vCPUs stood still, at the right moment" {
+  nodes --nodes 2 --roles spin,halt
+  STOPPED=$(pid_of srv1)
+  bracket -- sh -c "sleep 4; date +%s >stopped; kill -STOP $STOPPED; sleep 8; kill -CONT $STOPPED; sleep 4"
+  local line
+  line=$(grep '^cozybracket: finding vcpu-stalled: ' <<<"$stderr") || fail "$stderr"
+  [[ $line == *" of srv1 neither ran nor halted for "* && $line == *"(state T)"* && $line != *srv2* ]] || fail "$line"
+  # Within one tick: of its length, and of its moment.
+  local length moment
+  length=$(sed 's/.* halted for \([0-9]*\)\.[0-9]* s, from.*/\1/' <<<"$line")
+  [[ $length -ge 7 && $length -le 9 ]] || fail "$line"
+  moment=$(date -d "$(sed 's/.* of the timeline (\([^)]*\)).*/\1/' <<<"$line")" +%s)
+  [[ $((moment - $(cat stopped))) -ge -1 && $((moment - $(cat stopped))) -le 1 ]] || fail "$line: $(cat stopped)"
+}
+
+@test "a quota that binds for some seconds alone: throttled in a burst" {
+  need_root "a CPU quota"
+  nodes --nodes 2 --roles spin,halt
+  local cpu
+  cpu=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
+  [[ -n $cpu && -w $cpu ]] || skip "no CPU controller of version 1 to set a quota with"
+  CGROUP=$cpu/cozy-burst-$$
+  mkdir "$CGROUP"
+  echo 100000 >"$CGROUP/cpu.cfs_period_us"
+  echo 800000 >"$CGROUP/cpu.cfs_quota_us"
+  pid_of srv1 >"$CGROUP/cgroup.procs"
+  bracket -- sh -c "sleep 10; echo 5000 >$CGROUP/cpu.cfs_quota_us; sleep 3; echo 800000 >$CGROUP/cpu.cfs_quota_us; sleep 7"
+  local line
+  line=$(grep '^cozybracket: finding burst-throttle: ' <<<"$stderr") || fail "$stderr"
+  [[ $line == *srv1* && $line != *srv2* ]] || fail "$line"
+}
