@@ -10,6 +10,7 @@
 #include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
 #include "collector/render/sentences.hpp"
+#include "collector/render/sparkline.hpp"
 #include "collector/render/words.hpp"
 #include "probes/text.hpp"
 
@@ -89,6 +90,15 @@ void add_nodes(const Analysis& analysis, Page& page) {
   if (!table.rows.empty() && !table.remarks.empty()) page.line("");
   for (const std::string& remark : table.remarks) page.line("- " + sentence(remark));
   page.more(table.left_out, 0, "nodes are in the JSON");
+}
+
+void add_timeline(const Analysis& analysis, Page& page) {
+  const TimelineChart chart = timeline_chart(analysis, k_most_nodes);
+  if (chart.lines.empty()) return;
+  page.paragraph(sentence("timeline: " + chart.heading) + "\n");
+  page.line("```text");
+  for (const std::string& line : chart.lines) page.line(line);
+  page.line("```");
 }
 
 /// What KVM's statistics show of each node beside its time.
@@ -174,6 +184,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Page& 
   if (!markers.empty()) page.paragraph(sentence("marker " + some_names(markers)));
   add_runner(analysis, page);
   add_nodes(analysis, page);
+  add_timeline(analysis, page);
   add_list("Cgroups", cgroup_sentences(analysis), page);
   page.paragraph(sentence(kvm_sentence(analysis)));
   add_kvm(analysis, page);

@@ -11,6 +11,7 @@
 #include "collector/render/node_kvm_text.hpp"
 #include "collector/render/node_table.hpp"
 #include "collector/render/sentences.hpp"
+#include "collector/render/sparkline.hpp"
 #include "collector/render/text_layout.hpp"
 #include "collector/render/words.hpp"
 #include "probes/text.hpp"
@@ -184,6 +185,14 @@ void add_kvm(const Analysis& analysis, Screen& screen) {
   }
 }
 
+void add_timeline(const Analysis& analysis, Screen& screen) {
+  const TimelineChart chart = timeline_chart(analysis, k_most_nodes);
+  if (chart.lines.empty()) return;
+  screen.line();
+  screen.labelled("timeline", chart.heading, k_label);
+  for (const std::string& line : chart.lines) screen.line("  " + line);
+}
+
 /// "runner 24 cpus: ..." under its label.
 std::string without_first_word(const std::string& sentence) {
   const std::size_t blank = sentence.find(' ');
@@ -241,6 +250,7 @@ void add_snapshot(const ReportAnalysis& report, const Analysis& analysis, Screen
     screen.labelled("canary", without_first_word(canary), k_label);
   }
   add_nodes(analysis, screen);
+  add_timeline(analysis, screen);
   add_list("cgroups", cgroup_sentences(analysis), screen);
   add_kvm(analysis, screen);
   add_findings(analysis, screen);
