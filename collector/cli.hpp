@@ -21,20 +21,20 @@ struct PolicyOptions {
 struct Invocation {
   enum class What { run, sample, pack, analyze, compare, policy, doctor, probe } what = What::run;
   SampleOptions options;
-  TenantOptions tenants;              ///< sample
-  std::string output;                 ///< run, pack: where the archive goes; "" for <report-dir>.tgz
-  int sample = 1;                     ///< sample
-  bool once = false;                  ///< sample: a sample 2 of this bracket that is there already is kept
-  bool summary = true;                ///< sample: behind sample 2
-  std::string probe;                  ///< probe
-  std::vector<std::string> command;   ///< run
+  TenantOptions tenants;                       ///< sample
+  std::string output;                          ///< run, pack: where the archive goes; "" for <report-dir>.tgz
+  int sample = 1;                              ///< sample
+  bool once = false;                           ///< sample: a sample 2 of this bracket that is there already is kept
+  bool summary = true;                         ///< sample: behind sample 2
+  std::string probe;                           ///< probe
+  std::vector<std::string> command;            ///< run
   std::int64_t interval_ns = k_ns_per_second;  ///< run: between the ticks of the timeline; 0 for none
-  std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone
-  std::string one_snapshot;           ///< analyze: "" for all of them
-  Format format = Format::text;       ///< analyze, compare, policy
-  bool explain = false;               ///< analyze
-  PolicyOptions policy;               ///< policy
-  std::vector<std::string> warnings;  ///< environment variables that were ignored, and why
+  std::vector<std::string> reports;            ///< analyze: one; compare: the green and the red; none to explain alone
+  std::string one_snapshot;                    ///< analyze: "" for all of them
+  Format format = Format::text;                ///< analyze, compare, policy
+  bool explain = false;                        ///< analyze
+  PolicyOptions policy;                        ///< policy
+  std::vector<std::string> warnings;           ///< environment variables that were ignored, and why
 
   [[nodiscard]] std::string archive() const;
 };
