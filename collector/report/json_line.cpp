@@ -94,7 +94,7 @@ class Parser {
       if (!key || !take(':')) return std::nullopt;
       auto value = any(depth + 1);
       if (!value) return std::nullopt;
-      members.emplace_back(std::move(*key), std::move(*value));
+      members.push_back({std::move(*key), std::move(*value)});
     } while (take(','));
     if (!take('}')) return std::nullopt;
     return JsonValue{std::move(members)};
@@ -119,8 +119,8 @@ const JsonValue::List& JsonValue::list() const {
 const JsonValue* JsonValue::find(std::string_view key) const {
   const Object* members = std::get_if<Object>(&content);
   if (members == nullptr) return nullptr;
-  const auto found = std::find_if(members->begin(), members->end(), [&](const auto& m) { return m.first == key; });
-  return found == members->end() ? nullptr : &found->second;
+  const auto found = std::find_if(members->begin(), members->end(), [&](const auto& m) { return m.key == key; });
+  return found == members->end() ? nullptr : &found->value;
 }
 
 std::optional<std::uint64_t> JsonValue::number(std::string_view key) const {

@@ -10,11 +10,13 @@
 
 namespace cozy {
 
+struct JsonMember;
+
 /// A value of one line of JSON, of what the timeline is made of: null, whole numbers of 64 bits without a sign,
 /// strings, lists, objects.
 struct JsonValue {
   using List = std::vector<JsonValue>;
-  using Object = std::vector<std::pair<std::string, JsonValue>>;
+  using Object = std::vector<JsonMember>;
   std::variant<std::monostate, std::uint64_t, std::string, List, Object> content;
 
   [[nodiscard]] std::optional<std::uint64_t> number() const;
@@ -25,6 +27,11 @@ struct JsonValue {
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
   [[nodiscard]] std::optional<std::uint64_t> number(std::string_view key) const;
   [[nodiscard]] std::string text(std::string_view key) const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonValue value;
 };
 
 /// None for every other text: one that is cut, nested deeper than six, or has anything behind its value.
