@@ -102,5 +102,6 @@ TEST_CASE("pressure: wrong text is no number", "[pressure]") {
   CHECK(mentions(reading.partial, "memory some was cut in mid-line"));
   CHECK(parse("some total=5\n").unavailable.find("no line of /proc/pressure") == 0);
   CHECK(parse("").rows.empty());
-  CHECK(parse(std::string_view("\0[/proc/pressure/cpu]\nsome\xff total=\n", 40)).rows.empty());
+  using namespace std::string_view_literals;
+  CHECK(parse("\0[/proc/pressure/cpu]\nsome\xff total=\n"sv).rows.empty());
 }
