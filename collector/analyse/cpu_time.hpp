@@ -69,7 +69,7 @@ struct CpuTime {
   std::vector<std::string> gone;      ///< CPUs of the first reading alone
   std::vector<std::string> appeared;  ///< CPUs of the second reading alone
   std::vector<std::string> unread;    ///< CPUs of one reading, where the other was cut
-  /// Rows of which a column other than steal grew by more than there was time: no share is made of them.
+  /// Rows of which a column other than steal grew by a thousand times the time there was: no share is made of them.
   std::vector<std::string> beyond_time = {};
   std::optional<CpuRow> aggregate;  ///< the kernel's first row; without a total where no share may be made of it
   /// The aggregate where both readings have the same CPUs, else the sum over those of both readings.

@@ -100,7 +100,7 @@ void add_runner(const Analysis& analysis, Findings& findings) {
   const std::string name(k_cpu_time_capture);
   const std::vector<std::string>& beyond = analysis.runner->beyond_time;
   if (!beyond.empty()) {
-    findings.push_back(open_question(name, name + " has rows that grew by more than there was time (" +
+    findings.push_back(open_question(name, name + " has rows that grew by far more than there was time (" +
                                                names_text(beyond) + "): what these CPUs did is open"));
   }
   if (!analysis.runner->container_view.empty()) {

@@ -92,7 +92,7 @@ std::string cpu_sets_text(const CpuTime& time) {
   if (!time.gone.empty()) text += "; in sample 1 only: " + some_names(time.gone);
   if (!time.appeared.empty()) text += "; in sample 2 only: " + some_names(time.appeared);
   if (!time.unread.empty()) text += "; not read in one sample: " + some_names(time.unread);
-  if (!time.beyond_time.empty()) text += "; grew by more than there was time: " + some_names(time.beyond_time);
+  if (!time.beyond_time.empty()) text += "; grew by far more than there was time: " + some_names(time.beyond_time);
   if (!text.empty() && time.summed && !time.cpus.empty()) text += "; shares are of the CPUs of both";
   return text;
 }

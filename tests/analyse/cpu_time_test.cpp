@@ -101,7 +101,7 @@ TEST_CASE("cpu time: a CPU that a cut reading lacks did not leave") {
   CHECK(time.summed);
 }
 
-TEST_CASE("cpu time: a column that grew by more than there was time is of no use, and its row is named") {
+TEST_CASE("cpu time: a column that grew by far more than there was time is of no use, and its row is named") {
   const std::string before = "cpu 20 0 0 20 0 0 0 9\ncpu0 10 0 0 10 0 0 0 9\ncpu1 10 0 0 10 0 0 0 0\n";
   SECTION("on one CPU: the other stands for the runner") {
     const CpuTime time = between(before,
@@ -115,11 +115,17 @@ TEST_CASE("cpu time: a column that grew by more than there was time is of no use
   }
   SECTION("on every CPU: nothing is left") {
     const CpuTime time =
-        between(before, "cpu 9000 0 0 20 0 0 0 9\ncpu0 4500 0 0 10 0 0 0 9\ncpu1 4500 0 0 10 0 0 0 0\n");
+        between(before, "cpu 9000000 0 0 20 0 0 0 9\ncpu0 4500000 0 0 10 0 0 0 9\ncpu1 4500000 0 0 10 0 0 0 0\n");
     CHECK(time.beyond_time.size() == 3);
     REQUIRE(time.runner);
     CHECK_FALSE(time.runner->total_ticks);
     CHECK_FALSE(time.runner->at(CpuColumn::user).delta_ticks);
+  }
+  SECTION("a window that is known badly: shares are of the total") {
+    const CpuTime time =
+        between(before, "cpu 9020 0 0 9020 0 0 0 9\ncpu0 4510 0 0 4510 0 0 0 9\ncpu1 4510 0 0 4510 0 0 0 0\n");
+    CHECK(time.beyond_time.empty());
+    CHECK(time.runner->share(CpuColumn::user) == 0.5);
   }
   SECTION("steal has a verdict of its own") {
     const CpuTime time =
