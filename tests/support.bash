@@ -147,5 +147,5 @@ assert_all_whole() { # DIR
   while IFS= read -r file; do
     tail -n 1 "$file" | grep -q '^\[capture exit code: [0-9]*\]$' || fail "not whole: $file"
   done < <(find "$1/snapshots" -type f ! -name COLLECTION-FAILED.txt ! -name READ-WARNINGS.txt ! -name read-error.log \
-    ! -name analysis.json ! -name SUMMARY.md)
+    ! -name analysis.json ! -name SUMMARY.md ! -name timeline.jsonl)
 }

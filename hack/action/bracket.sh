@@ -41,6 +41,7 @@ wrap() {
     exit 2
   fi
   add_option --output "${COZY_INPUT_OUTPUT-}"
+  add_option --interval "${COZY_INPUT_INTERVAL-}"
   [[ -z $binary ]] || bracket=("$binary" run "${options[@]}" --)
   unset "${!COZY_INPUT_@}" COZY_ACTION_BINARY
   exec "${bracket[@]}" bash --noprofile --norc -e -o pipefail -c "$script"
