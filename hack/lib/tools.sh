@@ -6,7 +6,7 @@
 readonly k_chainsaw_version=v0.2.12
 readonly k_chainsaw=${here%/*}/_build/tools/chainsaw-$k_chainsaw_version/chainsaw
 readonly k_chainsaw_go=go1.23.12 # it reaches into Go's testing package, which a later Go has changed: 1.26 refuses it
-readonly k_go_bound=2400    # seconds; fetching and building chainsaw never takes longer than this
+readonly k_go_bound=900     # seconds; what a build that takes longer has downloaded is there for the next
 
 # --- promtool -------------------------------------------------------------------
 
