@@ -11,7 +11,8 @@ void cgroup_path(std::string_view bytes) {
   for (const std::string_view controller : {"cpu", "cpuacct", ""}) {
     CgroupPlace place = locate_cgroup(lines, mounts, controller);
     for (std::size_t levels = 0; place.state == PlaceState::found; ++levels) {
-      require(place.directory.starts_with(place.mount), "a cgroup lies below the mount that shows it");
+      require(place.mount == "/" || place.directory.starts_with(place.mount),
+              "a cgroup lies below the mount that shows it");
       require(place.directory.find("/../") == std::string::npos, "no path leads out of the mount");
       require(levels <= bytes.size(), "the way up ends");
       place = parent_of(place);
