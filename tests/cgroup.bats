@@ -6,26 +6,16 @@ bats_require_minimum_version 1.5.0
 setup() {
   load support
   cozy_setup
-  LANE=$COZY_SOURCE/hack/lane
-  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  lane_setup
   CGROUPS=()
 }
 
 teardown() {
-  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+  lane_teardown
   cozy_teardown
   local i
   for ((i = ${#CGROUPS[@]} - 1; i >= 0; i--)); do eventually rmdir "${CGROUPS[i]}"; done
 }
-
-# Starts nodes under KVM: a guest in software has no vCPU that spins in a quota of a few milliseconds.
-nodes() { # LANE-OPTION...
-  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
-  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
-  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
-}
-
-pid_of() { awk -v name="$1" '$1 == "node" && $2 == name { print $3 }' "$SANDBOX/lane.state"; }
 
 # Where the CPU controller is: version 1, else version 2 where it can be given to a cgroup of ours.
 cpu_hierarchy() {

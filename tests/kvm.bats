@@ -9,12 +9,11 @@ setup() {
   cozy_setup
   need_root "to borrow another process's descriptors"
   [[ -w /dev/kvm ]] || skip "no /dev/kvm to run guests with"
-  LANE=$COZY_SOURCE/hack/lane
-  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  lane_setup
 }
 
 teardown() {
-  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+  lane_teardown
   cozy_teardown
 }
 
@@ -270,10 +269,9 @@ END
 
 # --- QEMU -------------------------------------------------------------------------
 
+# With vCPU statistics, after sample 1.
 qemu_nodes() { # LANE-OPTION...
-  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
-  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
-  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
+  nodes "$@"
   sample 1
   [[ $(scopes 1) == *srv1/vcpu0* ]] || skip "this QEMU holds no vCPU statistics (8.1 and newer does)"
 }

@@ -60,6 +60,28 @@ probe_count() { grep -c '^PROBE' "$COZY_SOURCE/probes/registry.def"; }
 
 need_root() { [[ $(id -u) == 0 ]] || skip "$1 needs root"; }
 
+# --- nodes of hack/lane -----------------------------------------------------------
+
+lane_setup() {
+  LANE=$COZY_SOURCE/hack/lane
+  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+}
+
+lane_teardown() {
+  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+}
+
+# Starts nodes under KVM: accounting and quotas of a few milliseconds mean nothing for a guest in software.
+nodes() { # LANE-OPTION...
+  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
+  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
+  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
+}
+
+pid_of() { awk -v name="$1" '$1 == "node" && $2 == name { print $3 }' "$SANDBOX/lane.state"; } # NODE
+
+# --- what does not answer -----------------------------------------------------------
+
 # A file system at DIR that never answers. "swallow": whoever waits in it cannot even be killed.
 hang() { # DIR [--swallow]
   need_root "a file system that never answers"

@@ -6,27 +6,17 @@ bats_require_minimum_version 1.5.0
 setup() {
   load support
   cozy_setup
-  LANE=$COZY_SOURCE/hack/lane
-  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  lane_setup
   CGROUP=
   STOPPED=
 }
 
 teardown() {
   [[ -z $STOPPED ]] || kill -CONT "$STOPPED" 2>/dev/null || true
-  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+  lane_teardown
   cozy_teardown
   [[ -z $CGROUP ]] || eventually rmdir "$CGROUP"
 }
-
-# Starts nodes under KVM, whose accounting all of this is about.
-nodes() { # LANE-OPTION...
-  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
-  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
-  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
-}
-
-pid_of() { awk -v name="$1" '$1 == "node" && $2 == name { print $3 }' "$SANDBOX/lane.state"; }
 
 # Brackets a shell command; the job log is in $log then.
 bracket() { # SHELL-WORDS
