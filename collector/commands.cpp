@@ -19,8 +19,8 @@
 #include "collector/report/archive.hpp"
 #include "collector/run/bounded.hpp"
 #include "collector/run/bracket.hpp"
-#include "collector/run/recorder.hpp"
 #include "collector/run/sampler.hpp"
+#include "collector/run/timeline_work.hpp"
 #include "collector/summary.hpp"
 #include "collector/tenant_log.hpp"
 #include "probes/text.hpp"
@@ -118,21 +118,21 @@ void close_bracket(const Invocation& invocation, const CommandState& command, in
   pack_report(invocation, bound_ns, until_ns ? -1 : interrupt_fd);
 }
 
-/// The timeline's own process, where one is asked for; a captured tree does not move.
-void begin_timeline(const Invocation& invocation, std::optional<BoundedWork>& timeline) {
+/// Where one is asked for; a captured tree does not move.
+void begin_timeline(const Invocation& invocation, std::optional<TimelineWork>& timeline) {
   if (invocation.interval_ns == 0 || !Root(invocation.options.root).is_machine()) return;
-  timeline.emplace([&] { return record_timeline(invocation.options, invocation.interval_ns); });
+  timeline.emplace(invocation.options, invocation.interval_ns);
 }
 
-void end_timeline(std::optional<BoundedWork>& timeline) {
+void end_timeline(std::optional<TimelineWork>& timeline) {
   if (!timeline) return;
-  const auto ended_early = timeline->finish(boottime_ns());
-  if (ended_early && !ended_early->empty()) log_line("shortfall timeline: " + *ended_early);
+  const std::string why = timeline->end();
+  if (!why.empty()) log_line("shortfall timeline: " + why);
   timeline.reset();
 }
 
 int run_command(const Invocation& invocation) {
-  std::optional<BoundedWork> timeline;
+  std::optional<TimelineWork> timeline;
   BracketSteps steps;
   steps.say = [](const std::string& words) { log_line(words); };
   steps.before = [&](int interrupt_fd) {

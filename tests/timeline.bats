@@ -6,8 +6,7 @@ bats_require_minimum_version 1.5.0
 setup() {
   load support
   cozy_setup
-  LANE=$COZY_SOURCE/hack/lane
-  SANDBOX=$BATS_TEST_TMPDIR/sandbox
+  lane_setup
   TIMELINE=$REPORT/snapshots/kubernetes/timeline/timeline.jsonl
   CGROUP=
   STOPPED=
@@ -15,18 +14,10 @@ setup() {
 
 teardown() {
   [[ -z $STOPPED ]] || kill -CONT "$STOPPED" 2>/dev/null || true
-  if [[ -e $SANDBOX/lane.state ]]; then "$LANE" down --sandbox "$SANDBOX" >/dev/null 2>&1 || true; fi
+  lane_teardown
   cozy_teardown
   [[ -z $CGROUP ]] || eventually rmdir "$CGROUP"
 }
-
-nodes() { # LANE-OPTION...
-  command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64; hack/setup --lane installs it"
-  "$LANE" up --sandbox "$SANDBOX" "$@" >/dev/null 3>&-
-  grep -q '^node srv1 .* kvm$' "$SANDBOX/lane.state" || skip "KVM does not work here"
-}
-
-pid_of() { awk -v name="$1" '$1 == "node" && $2 == name { print $3 }' "$SANDBOX/lane.state"; }
 
 ticks() { grep -c '^{"t":' "$TIMELINE"; }
 
@@ -121,4 +112,18 @@ bracket() { # OPTION... -- COMMAND
   local line
   line=$(grep '^cozybracket: finding burst-throttle: ' <<<"$stderr") || fail "$stderr"
   [[ $line == *srv1* && $line != *srv2* ]] || fail "$line"
+}
+
+@test "a recorder that does not get to write, or that is killed, is said in the job log" {
+  hang hanging --swallow
+  run -3 --separate-stderr "$COZYBRACKET" run --report-dir hanging/report --read-timeout 2 --read-grace 1 -- \
+    sh -c 'sleep 6; exit 3'
+  grep -q '^cozybracket: shortfall timeline: hanging/report/.*: no answer within ' <<<"$stderr" || fail "$stderr"
+
+  # The recorder is the child of run that is not the command.
+  run -0 --separate-stderr "$COZYBRACKET" run --report-dir "$REPORT" -- bash -c '
+    until [[ -s $1 ]]; do sleep 0.05; done
+    for pid in $(pgrep -P $PPID); do [[ $pid == "$$" ]] || kill -KILL "$pid"; done
+    sleep 0.5' _ "$TIMELINE"
+  grep -q '^cozybracket: shortfall timeline: its process died over it' <<<"$stderr" || fail "$stderr"
 }

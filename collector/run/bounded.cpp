@@ -142,7 +142,8 @@ Result<std::string> BoundedWork::finish(std::int64_t until_ns, int interrupt_fd)
   std::string text;
   while (drain(answer_, text)) {
     if (boottime_ns() >= until_ns) {
-      return Error{"", "no answer within " + std::to_string((boottime_ns() - begin_ns_) / k_ns_per_ms) + " ms", 0};
+      return Error{"", "no answer within " + std::to_string((boottime_ns() - begin_ns_) / k_ns_per_ms) + " ms",
+                   ETIMEDOUT};
     }
     std::array<pollfd, 2> watched{{{answer_.number(), POLLIN, 0}, {interrupt_fd, POLLIN, 0}}};
     ::poll(watched.data(), watched.size(), wait_ms(until_ns));

@@ -31,8 +31,8 @@ class BoundedWork {
   /// Ends the work. What cannot die is let go.
   ~BoundedWork();
 
-  /// The text, or why there is none. Waits until that moment of the boot-time clock at most, and when
-  /// interrupt_fd becomes readable for one more second at most.
+  /// The text, or why there is none; ETIMEDOUT where it was still at work. Waits until that moment of the boot-time
+  /// clock at most, and when interrupt_fd becomes readable for one more second at most.
   Result<std::string> finish(std::int64_t until_ns, int interrupt_fd = -1);
   /// Ends several at once, in the time of one, whatever became of them.
   static void end_all(std::vector<std::optional<BoundedWork>>& works);

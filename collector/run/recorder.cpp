@@ -119,9 +119,8 @@ class Recorder {
 
  private:
   Result<Done> make_file() {
-    const std::string directory = options_.report_dir + "/snapshots/" + options_.snapshot + "/timeline";
-    if (const auto made = make_directories(directory); !made) return made.error();
-    const std::string path = directory + "/timeline.jsonl";
+    const std::string path = timeline_file(options_);
+    if (const auto made = make_directories(path.substr(0, path.rfind('/'))); !made) return made.error();
     ::unlink(path.c_str());
     constexpr mode_t k_mode = 0644;
     file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, k_mode));
@@ -309,6 +308,10 @@ class Recorder {
 };
 
 }  // namespace
+
+std::string timeline_file(const SampleOptions& options) {
+  return options.report_dir + "/snapshots/" + options.snapshot + "/timeline/timeline.jsonl";
+}
 
 std::string record_timeline(const SampleOptions& options, std::int64_t interval_ns) {
   const std::string why = Recorder(options, interval_ns).run();
