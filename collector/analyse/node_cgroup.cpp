@@ -240,22 +240,12 @@ class CgroupTie {
 
   void fill_values(const std::string& process, NodeCgroup& cgroup) const {
     const std::string scope = "cgroup " + cgroup.path;
-    const CgroupLevel own = level_of(cgroup.path);
     const CpuKnobs knobs = knobs_of(scope);
-    cgroup.limited = own.limited;
-    cgroup.quota_usec = own.quota_usec;
-    cgroup.period_usec = own.period_usec;
-    cgroup.burst_usec = own.burst_usec;
+    static_cast<CgroupLevel&>(cgroup) = level_of(cgroup.path);
     cgroup.weight = knobs.weight;
     cgroup.shares = knobs.shares;
     cgroup.cpus = knobs.cpus.value_or("");
-    cgroup.periods = own.periods;
-    cgroup.throttled_periods = own.throttled_periods;
-    cgroup.throttled_seconds = own.throttled_seconds;
     cgroup.local_throttled_seconds = seconds(scope, "local.throttled_usec", "local.throttled_time");
-    cgroup.used_seconds = own.used_seconds;
-    cgroup.window_seconds = own.window_seconds;
-    cgroup.quota_changed = own.quota_changed;
     std::string above = path_above(cgroup.path);
     for (std::size_t i = 0; i < k_most_levels && rows_.find("cgroup " + above, "version") != nullptr; ++i) {
       cgroup.above.push_back(level_of(above));

@@ -41,20 +41,7 @@ std::string_view cgroup_state_name(CgroupState state) {
 
 std::vector<CgroupLevel> levels_of(const NodeCgroup& cgroup) {
   if (cgroup.state != CgroupState::read) return {};
-  CgroupLevel own;
-  own.path = cgroup.path;
-  own.limited = cgroup.limited;
-  own.quota_usec = cgroup.quota_usec;
-  own.period_usec = cgroup.period_usec;
-  own.burst_usec = cgroup.burst_usec;
-  own.periods = cgroup.periods;
-  own.throttled_periods = cgroup.throttled_periods;
-  own.throttled_seconds = cgroup.throttled_seconds;
-  own.used_seconds = cgroup.used_seconds;
-  own.window_seconds = cgroup.window_seconds;
-  own.quota_changed = cgroup.quota_changed;
-  own.nodes = cgroup.nodes;
-  std::vector<CgroupLevel> levels{own};
+  std::vector<CgroupLevel> levels{cgroup};
   levels.insert(levels.end(), cgroup.above.begin(), cgroup.above.end());
   return levels;
 }

@@ -58,8 +58,8 @@ struct NodeKvm {
 /// What the CPU controller counted and limits in one cgroup, over the interval of its own reads. Each value is
 /// absent until it was read in both samples; limits are of the later one.
 struct CgroupLevel {
-  std::string path;             ///< raw bytes
-  std::optional<bool> limited;  ///< false: the kernel says that there is no quota
+  std::string path;                            ///< raw bytes
+  std::optional<bool> limited = std::nullopt;  ///< false: the kernel says that there is no quota
   std::optional<std::uint64_t> quota_usec = std::nullopt;
   std::optional<std::uint64_t> period_usec = std::nullopt;
   std::optional<std::uint64_t> burst_usec = std::nullopt;
@@ -92,29 +92,16 @@ std::string_view cgroup_state_name(CgroupState state);
 
 /// The CPU controller of the cgroup that a node's process is in. Nodes can share one: then its numbers are of
 /// all of them together, and nobody's own.
-struct NodeCgroup {
-  std::string path;
+struct NodeCgroup : CgroupLevel {
   int version = 2;
-  std::optional<double> usage_seconds = std::nullopt;
-  std::optional<double> throttled_seconds = std::nullopt;  ///< summed over CPUs; absent is "no such line", not 0
-  std::optional<std::uint64_t> throttled_periods = std::nullopt;
-  std::optional<std::uint64_t> periods = std::nullopt;
-  std::optional<std::uint64_t> quota_usec = std::nullopt;
-  std::optional<std::uint64_t> period_usec = std::nullopt;
-  std::optional<std::uint64_t> weight = std::nullopt;
-
   CgroupState state = CgroupState::read;
-  std::string why = {};                        ///< of a state that is not read
-  std::optional<bool> limited = std::nullopt;  ///< false: the kernel says that there is no quota
-  std::optional<std::uint64_t> burst_usec = std::nullopt;
+  std::string why = {};  ///< of a state that is not read
+  std::optional<double> usage_seconds = std::nullopt;
+  std::optional<std::uint64_t> weight = std::nullopt;
   std::optional<std::uint64_t> shares = std::nullopt;            ///< version 1
   std::string cpus = {};                                         ///< cpuset.cpus.effective; empty where not read
   std::optional<double> local_throttled_seconds = std::nullopt;  ///< by the quotas of ancestors as well
-  std::optional<double> used_seconds = std::nullopt;             ///< see CgroupLevel
-  double window_seconds = 0;
-  bool quota_changed = false;
-  std::size_t nodes = 1;                      ///< that are in it or below it, this one included
-  std::vector<std::string> shared_with = {};  ///< the others, the first of a long list
+  std::vector<std::string> shared_with = {};  ///< the other nodes in it or below it, the first of a long list
   std::vector<CgroupLevel> above = {};        ///< its ancestors up to the mount, the nearest first
 
   std::string usage_path = {};                             ///< where another cgroup keeps the usage (version 1)

@@ -51,6 +51,25 @@ inline void sum_up(NodeBudget& node) {
   node.process.window = node.vcpus.empty() ? window() : *node.vcpus.front().window;
 }
 
+/// A cgroup of one's own.
+inline NodeCgroup cgroup_at(const std::string& path) {
+  NodeCgroup cgroup;
+  cgroup.path = path;
+  return cgroup;
+}
+
+/// With a quota of 20 ms in 100 ms, throttled in 5 of 50 periods for so long.
+inline NodeCgroup throttled_at(const std::string& path, double usage_seconds, double throttled_seconds) {
+  NodeCgroup cgroup = cgroup_at(path);
+  cgroup.usage_seconds = usage_seconds;
+  cgroup.throttled_seconds = throttled_seconds;
+  cgroup.throttled_periods = 5;
+  cgroup.periods = 50;
+  cgroup.quota_usec = 20000;
+  cgroup.period_usec = 100000;
+  return cgroup;
+}
+
 /// Two vCPUs that are alike.
 inline NodeBudget node(const std::string& name, const Shares& shares, const Interval& of = window()) {
   NodeBudget node;

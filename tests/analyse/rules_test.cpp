@@ -210,14 +210,14 @@ TEST_CASE("rules: throttling takes the place of the waiting that it explains") {
   }
   SECTION("lines that are not there are no throttling of 0") {
     analysis = three(waited(0.02), waited(0.02), waited(0.02));
-    for (NodeBudget& node : analysis.nodes) node.cgroup = NodeCgroup{"/a/" + node.name};
+    for (NodeBudget& node : analysis.nodes) node.cgroup = cgroup_at("/a/" + node.name);
     CHECK(ids_of(analysis) == Ids{"nothing-unusual"});
   }
 }
 
 TEST_CASE("rules: a cgroup whose samples cannot be compared leaves the quota open, and no good news") {
   Analysis analysis = three(waited(0.02), waited(0.02), waited(0.02));
-  analysis.nodes[0].cgroup = NodeCgroup{"/a/srv1"};
+  analysis.nodes[0].cgroup = cgroup_at("/a/srv1");
   NodeCgroup& cgroup = *analysis.nodes[0].cgroup;
   const auto open = [&] {
     const Analysis found = judged(analysis);

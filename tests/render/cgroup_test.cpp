@@ -24,13 +24,15 @@ NodeBudget node_in(const std::string& name, const NodeCgroup& cgroup) {
 }
 
 NodeCgroup limited(const std::string& path) {
-  NodeCgroup cgroup{path, 2, 61.5, 3.98, 40, 50, 20000, 100000, 39};
+  NodeCgroup cgroup = hand_made::throttled_at(path, 61.5, 3.98);
+  cgroup.throttled_periods = 40;
+  cgroup.weight = 39;
   cgroup.limited = true;
   return cgroup;
 }
 
 NodeCgroup unlimited(const std::string& path) {
-  NodeCgroup cgroup{path};
+  NodeCgroup cgroup = hand_made::cgroup_at(path);
   cgroup.limited = false;
   cgroup.periods = 0;
   cgroup.throttled_periods = 0;
@@ -70,7 +72,7 @@ TEST_CASE("cgroups: without a quota there is no throttling, and no 0 % of it", "
   CHECK(throttled_text(node).empty());
   CHECK(has_no_quota(node));
   CHECK_FALSE(has(node_sentence(node, false), "throttled"));
-  CHECK(all_of({node_in("srv1", NodeCgroup{"/a"})}) == "srv1 cgroup /a (v2): no CPU controller");
+  CHECK(all_of({node_in("srv1", hand_made::cgroup_at("/a"))}) == "srv1 cgroup /a (v2): no CPU controller");
   SECTION("a quota that throttled nothing is 0.0%") {
     NodeCgroup cgroup = limited("/a");
     cgroup.throttled_seconds = 0;

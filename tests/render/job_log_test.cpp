@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/analyse/hand_made.hpp"
 #include "tests/catch.hpp"
 
 namespace cozy {
@@ -99,7 +100,7 @@ TEST_CASE("job log: the verdict is the first line, and every finding has one") {
 
 TEST_CASE("job log: throttling is a part of waited, where a cgroup was read") {
   NodeBudget node = node_of("srv1", 8);
-  node.cgroup = NodeCgroup{"/a", 2, 1.0, 20.0, 5, 50, 20000, 100000, std::nullopt};
+  node.cgroup = hand_made::throttled_at("/a", 1.0, 20.0);
   CHECK(node_line(node) ==
         "cozybracket: srv1 8 vcpus: ran 52.1% waited 31.0% halted-or-other 16.9% throttled 2.0% exits absent");
 }

@@ -171,7 +171,7 @@ TEST_CASE("json: what is absent is left out, never 0 or an empty text", "[render
 
 TEST_CASE("json: cgroup, pressure and vCPU statistics, where they were read", "[render][json]") {
   NodeBudget node = hand_made::node("srv1", {0.5, 0.2});
-  node.cgroup = NodeCgroup{"/kubepods/a b", 2, 61.5, 3.98, 40, 50, 20000, 100000, std::nullopt};
+  node.cgroup = hand_made::throttled_at("/kubepods/a b", 61.5, 3.98);
   node.kvm = NodeKvm{"vcpu stats",
                      "",
                      "id kvm-900",

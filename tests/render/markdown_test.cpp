@@ -68,7 +68,7 @@ TEST_CASE("markdown: the verdict, two tables, findings and what is open", "[rend
 
 TEST_CASE("markdown: columns that no node has are left out, a part that one lacks is absent", "[render][markdown]") {
   NodeBudget one = hand_made::node("srv1", {0.5, 0.2, 0.2});
-  one.cgroup = NodeCgroup{"/a", 2, 1.0, 20.0, 5, 50, 20000, 100000, 100};
+  one.cgroup = hand_made::throttled_at("/a", 1.0, 20.0);
   const NodeBudget two = hand_made::node("srv2", {0.5, std::nullopt});
   const auto rows = table(to_markdown(rendered::report_of(hand_made::analysis_of({one, two}))), "| node |");
   REQUIRE(rows.size() == 4);
