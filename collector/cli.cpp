@@ -2,13 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
 #include "collector/given.hpp"
+#include "collector/given_reader.hpp"
 #include "collector/option_reader.hpp"
-#include "collector/policy/quantity.hpp"
 #include "cozy_version.hpp"
 #include "probes/text.hpp"
 
@@ -91,10 +90,6 @@ void add_pods(CLI::App& command, Given& given) {
       ->type_name("N");
   command.add_option("--kubectl", given.kubectl, "The kubectl for it [COZY_KUBECTL; kubectl]")->type_name("PROGRAM");
 }
-
-constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics};
-constexpr std::array k_compare_formats{Format::text, Format::markdown, Format::json};
-constexpr std::array k_policy_formats{Format::text, Format::json};
 
 void add_format(CLI::App& command, const std::string& formats, Given& given) {
   command.add_option("--format", given.format, formats + " [text]")->type_name("FORMAT");
@@ -206,82 +201,6 @@ void refuse_empty(const CLI::App& command, OptionReader& reader) {
   }
 }
 
-/// What a probe needs. The settings of a whole sample are nothing to it, nor what is wrong with them.
-void read_sources(const Given& given, OptionReader& reader, SampleOptions& options) {
-  reader.text(given.sandbox, "COZY_DIAG_SANDBOX_VM_ROOT", options.sandbox);
-  reader.seconds("--read-timeout", given.read_timeout, "COZY_DIAG_READ_TIMEOUT", false, options.read_timeout_ns);
-  reader.nodes(given.nodes, options.nodes);
-  if (!given.root.empty()) options.root = given.root;
-}
-
-void read_sampling(const Given& given, OptionReader& reader, Invocation& invocation) {
-  SampleOptions& options = invocation.options;
-  reader.text(given.report_dir, "COZY_REPORT_DIR", options.report_dir);
-  while (options.report_dir.size() > 1 && options.report_dir.ends_with('/')) options.report_dir.pop_back();
-  reader.folder(given.snapshot, "COZY_SNAPSHOT_NAME", options.snapshot);
-  reader.seconds("--read-grace", given.read_grace, "COZY_DIAG_READ_GRACE", true, options.read_grace_ns);
-  reader.only(given.only, options.only);
-  invocation.output = given.output;
-}
-
-void read_analyzing(const Given& given, bool compare, OptionReader& reader, Invocation& invocation) {
-  if (compare)
-    invocation.reports = {given.green, given.red};
-  else if (!given.report.empty())
-    invocation.reports = {given.report};
-  if (compare && given.red.empty()) {
-    reader.refuse("compare", Error{"", given.green.empty() ? "is told no report" : "is told one report alone", 0},
-                  "such as: cozybracket compare green.tgz red.tgz");
-  }
-  if (!compare && !given.explain && given.report.empty()) {
-    reader.refuse("analyze", Error{"", "is told no report", 0}, "such as: cozybracket analyze cozyreport.tgz");
-  }
-  if (compare && given.green == "-" && given.red == "-") {
-    reader.refuse("compare", Error{"\"-\"", "is told twice", 0}, "standard input holds one report");
-  }
-  if (compare)
-    reader.format(given.format, k_compare_formats, invocation.format);
-  else
-    reader.format(given.format, k_analyze_formats, invocation.format);
-  invocation.one_snapshot = given.one_snapshot;
-  invocation.explain = given.explain;
-}
-
-void read_cpu(const char* flag, const std::string& given, OptionReader& reader, std::optional<std::uint64_t>& place) {
-  if (given.empty()) return;
-  const auto milli = parse_cpu_quantity(given);
-  if (milli)
-    place = *milli;
-  else
-    reader.refuse(flag, milli.error(), std::string("give CPUs as Kubernetes does, such as ") + flag + " 500m or 0.5");
-}
-
-void read_policy(const Given& given, OptionReader& reader, Invocation& invocation) {
-  PolicyOptions& policy = invocation.policy;
-  read_cpu("--request", given.request, reader, policy.pod.request_milli);
-  read_cpu("--limit", given.limit, reader, policy.pod.limit_milli);
-  const auto formula = given.formula.empty() ? WeightFormula::linear : formula_of_name(given.formula);
-  if (!formula) {
-    reader.refuse("--formula", Error{"\"" + escape(given.formula) + "\"", "is no formula", 0},
-                  "it is linear or quadratic");
-  }
-  const auto knobs = pod_knobs(policy.pod, formula.value_or(WeightFormula::linear));
-  if (knobs)
-    policy.knobs = *knobs;
-  else
-    reader.refuse("--limit", Error{"\"" + escape(given.limit) + "\"", knobs.error().reason, 0},
-                  "give CPUs that a machine can have");
-  reader.format(given.format, k_policy_formats, invocation.format);
-  policy.audit = !given.audit.empty();
-  invocation.options.sandbox = given.audit;
-  const std::string needless = !given.nodes.empty()          ? "--node"
-                               : !given.root.empty()         ? "--root"
-                               : !given.read_timeout.empty() ? "--read-timeout"
-                                                             : "";
-  if (!policy.audit && !needless.empty())
-    reader.refuse(needless, Error{"", "is of use to an audit alone", 0}, "add --audit SANDBOX, or leave it out");
-}
-
 Parsed usage_error(const std::string& words, const std::string& command, int status) {
   const std::string hint = command.empty() ? "cozybracket --help" : "cozybracket " + command + " --help";
   return {std::nullopt, "cozybracket: " + words + "\nSee `" + hint + "`.\n", true, status};
@@ -296,70 +215,34 @@ std::vector<std::string> take_command(std::vector<std::string>& arguments) {
   return command;
 }
 
-/// Why a word is not what it should be: it is missing, or there is no such thing.
-Error wrong(const std::string& word, const std::string& what) {
-  if (word.empty()) return Error{"", "is told no " + what, 0};
-  return Error{"\"" + escape(word) + "\"", "is no " + what, 0};
+Invocation::What command_of(const CommandLine& line) {
+  using What = Invocation::What;
+  if (line.run->parsed()) return What::run;
+  if (line.sample->parsed()) return What::sample;
+  if (line.pack->parsed()) return What::pack;
+  if (line.analyze->parsed()) return What::analyze;
+  if (line.compare->parsed()) return What::compare;
+  if (line.policy->parsed()) return What::policy;
+  return line.doctor->parsed() ? What::doctor : What::probe;
 }
 
 Parsed finish(const CommandLine& line, std::vector<std::string> command, bool had_mark) {
   Invocation invocation;
   OptionReader reader(invocation);
   for (const CLI::App* command_given : line.app.get_subcommands()) refuse_empty(*command_given, reader);
-  const bool reads_report = line.analyze->parsed() || line.compare->parsed();
-  const bool policy_alone = line.policy->parsed() && line.given.audit.empty();
-  if (!reads_report && !policy_alone) read_sources(line.given, reader, invocation.options);
-  if (!reads_report && !line.probe->parsed() && !line.policy->parsed()) read_sampling(line.given, reader, invocation);
-  std::string name;
-  if (line.run->parsed()) {
-    name = "run";
-    invocation.what = Invocation::What::run;
-    reader.interval(line.given.interval, invocation.interval_ns);
-    invocation.command = std::move(command);
-    if (invocation.command.empty()) {
-      reader.refuse(
-          "run",
-          Error{"", had_mark ? "nothing stands behind the \"--\"" : "there is no \"--\" with a COMMAND behind it", 0},
-          "such as: cozybracket run --sandbox /workspace -- ./wait-for-nodes.sh");
-    }
-  } else if (line.sample->parsed()) {
-    name = "sample";
-    invocation.what = Invocation::What::sample;
-    invocation.once = line.given.once;
-    invocation.summary = !line.given.no_summary;
-    reader.tenants({line.given.pods, line.given.labels, line.given.max_pods, line.given.kubectl}, invocation.tenants);
-    if (line.given.sample == "1" || line.given.sample == "2")
-      invocation.sample = line.given.sample == "1" ? 1 : 2;
-    else
-      reader.refuse("sample", wrong(line.given.sample, "sample"), "it is 1 before the wait and 2 after it");
-  } else if (line.probe->parsed()) {
-    name = "probe";
-    invocation.what = Invocation::What::probe;
-    const Probe* probe = find_probe(line.given.probe);
-    if (probe != nullptr)
-      invocation.probe = probe->name;
-    else
-      reader.refuse("probe", wrong(line.given.probe, "probe"), "the probes are " + OptionReader::probe_names());
-  } else if (line.policy->parsed()) {
-    name = "policy";
-    invocation.what = Invocation::What::policy;
-    read_policy(line.given, reader, invocation);
-  } else if (reads_report) {
-    name = line.compare->parsed() ? "compare" : "analyze";
-    invocation.what = line.compare->parsed() ? Invocation::What::compare : Invocation::What::analyze;
-    read_analyzing(line.given, line.compare->parsed(), reader, invocation);
-  } else {
-    name = line.pack->parsed() ? "pack" : "doctor";
-    invocation.what = line.pack->parsed() ? Invocation::What::pack : Invocation::What::doctor;
+  invocation.what = command_of(line);
+  invocation.command = std::move(command);
+  read_given(line.given, reader, invocation);
+  const bool is_run = invocation.what == Invocation::What::run;
+  const std::string name = command_name(invocation.what);
+  if (is_run && invocation.command.empty()) {
+    reader.refuse(
+        name,
+        Error{"", had_mark ? "nothing stands behind the \"--\"" : "there is no \"--\" with a COMMAND behind it", 0},
+        "such as: cozybracket run --sandbox /workspace -- ./wait-for-nodes.sh");
   }
-  const auto& only = invocation.options.only;
-  if (!invocation.tenants.any() && std::find(only.begin(), only.end(), k_tenant_capture) != only.end()) {
-    reader.refuse("--only", Error{"tenant-thread-cpu", "is of pods, and none is named", 0},
-                  "only sample reads them: --pod NAMESPACE/POD or --pods-by-label NAMESPACE/LABELS");
-  }
-  if (had_mark && name != "run")
-    reader.refuse(name, Error{"\"--\"", "has no place here", 0}, "only run takes a COMMAND");
-  if (!reader.refusal().empty()) return usage_error(reader.refusal(), name, name == "run" ? k_never_run : k_usage);
+  if (had_mark && !is_run) reader.refuse(name, Error{"\"--\"", "has no place here", 0}, "only run takes a COMMAND");
+  if (!reader.refusal().empty()) return usage_error(reader.refusal(), name, is_run ? k_never_run : k_usage);
   return {std::move(invocation), "", false, 0};
 }
 
