@@ -141,8 +141,10 @@ class Analyser {
     compare_threads();
     compare_cgroups();
     compare_others();
-    if (snapshot_.timeline)
+    if (snapshot_.timeline) {
       analysis_.timeline = timeline_facts(*snapshot_.timeline, threshold(Threshold::stalled).value);
+      if (options_.series) analysis_.series = timeline_series(*snapshot_.timeline);
+    }
     find_findings(analysis_);
     analysis_.verdict = verdict_of(analysis_);
     return std::move(analysis_);

@@ -14,6 +14,7 @@
 #include "collector/analyse/pressure.hpp"
 #include "collector/analyse/steal_clock.hpp"
 #include "collector/analyse/timeline_facts.hpp"
+#include "collector/analyse/timeline_series.hpp"
 #include "collector/analyse/vcpu_budget.hpp"
 #include "collector/report/report.hpp"
 
@@ -67,6 +68,7 @@ struct Analysis {
   ComparedRows kvm_gauges;      ///< of sandbox-kvm-exits where it holds gauges alone: states, no pair
   std::optional<Pressure> pressure;
   std::optional<TimelineFacts> timeline;  ///< absent where none was written
+  std::optional<TimelineSeries> series;   ///< the same timeline as it is drawn; absent where it was not asked for
   std::vector<Row> shape;                 ///< facts of runner-shape, as its parser made them
 
   std::uint64_t ticks_per_second = 100;
@@ -90,6 +92,7 @@ struct AnalysisOptions {
   int last_sample = 2;                                ///< 1 before the wait
   std::optional<bool> wait_passed = std::nullopt;     ///< how the bracketed command ended, where it is known
   bool truncated = false;                             ///< the report ends before its end
+  bool series = false;                                ///< make Analysis::series: for the renderings that draw it
 };
 
 /// Only captures of both samples that both hold data are compared; whatever falls short is said. Findings and

@@ -24,6 +24,12 @@ struct Evidence {
   std::optional<Value> after;
 };
 
+/// Seconds from the begin of the timeline.
+struct TimelineSpan {
+  double from_seconds = 0;
+  double to_seconds = 0;
+};
+
 struct Finding {
   std::string id;  ///< of the rule: "node-waited"
   Level level = Level::info;
@@ -32,6 +38,8 @@ struct Finding {
   std::vector<Evidence> evidence;
   std::string does_not_prove;
   double weight = 0;  ///< share of the window that it explains, 0 to 1: the verdict takes the heaviest
+  /// Where on the timeline it lies; of the rules that read one.
+  std::optional<TimelineSpan> timeline_seconds = std::nullopt;
 };
 
 }  // namespace cozy

@@ -65,6 +65,7 @@ struct Burst {
   double length = 0;      ///< of the burst's steps together, seconds
   double watched = 0;     ///< of all steps whose loss is known, seconds
   std::size_t first = 0;  ///< the earliest step of the burst
+  std::size_t last = 0;   ///< the latest
 };
 
 /// The fewest steps that hold most of the loss; none where they are not few, or little was lost.
@@ -80,12 +81,13 @@ std::optional<Burst> burst_of(const std::vector<double>& steps, const LossSteps&
   }
   if (lost.size() < k_fewest_steps || !reaches(burst.lost, Threshold::burst_lost)) return std::nullopt;
   std::sort(lost.begin(), lost.end(), std::greater<>());
-  burst.first = lost.front().second;
+  burst.first = burst.last = lost.front().second;
   for (const auto& [seconds, step] : lost) {
     if (share_reaches(burst.burst / burst.lost, Threshold::burst_share)) break;
     burst.burst += seconds;
     burst.length += steps[step];
     burst.first = std::min(burst.first, step);
+    burst.last = std::max(burst.last, step);
   }
   const bool few = burst.length / burst.watched * 100 <= threshold(Threshold::burst_seconds).value;
   return few ? std::optional(burst) : std::nullopt;
@@ -95,6 +97,8 @@ Finding burst_finding(const TimelineFacts& facts, const Burst& burst, const std:
                       const std::string& lost) {
   double begins = 0;
   for (std::size_t i = 0; i < burst.first; ++i) begins += facts.steps[i];
+  double ends = begins;
+  for (std::size_t i = burst.first; i <= burst.last; ++i) ends += facts.steps[i];
   Finding finding;
   finding.level = Level::notice;
   finding.subject = subject;
@@ -103,6 +107,7 @@ Finding burst_finding(const TimelineFacts& facts, const Burst& burst, const std:
                  seconds_text(begins) + " of the timeline (" +
                  moment_text(facts.epoch_begin_ns + static_cast<std::int64_t>(begins * 1e9)) + ")";
   finding.weight = std::clamp(burst.burst / burst.watched, 0.0, 1.0);
+  finding.timeline_seconds = {begins, ends};
   return finding;
 }
 
@@ -123,6 +128,7 @@ Findings find_vcpu_stalled(const Analysis& analysis) {
                    seconds_text(seconds_of(stall.to_ns - facts.begin_ns)) + " of the timeline (" +
                    moment_text(stall.epoch_from_ns) + ")" + state_words(stall.states) + surroundings(stall);
     finding.weight = std::clamp(stall.seconds() / facts.seconds(), 0.0, 1.0);
+    finding.timeline_seconds = {seconds_of(stall.from_ns - facts.begin_ns), seconds_of(stall.to_ns - facts.begin_ns)};
     findings.push_back(std::move(finding));
   }
   return findings;

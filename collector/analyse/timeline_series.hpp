@@ -19,10 +19,12 @@ struct VcpuSeries {
   std::uint64_t vcpu = 0;
   Series ran;
   Series waited;  ///< runnable and not running
+  /// Of halts that ended, booked back to the steps they lie in, and of a vCPU that was parked all along.
   Series halted;
-  /// The rest where it is known not to be a halt: blocked in the host, stopped.
+  /// What of the rest is known not to be a halt: blocked in the host, stopped.
   Series other;
-  /// The rest where a halt that had not ended at the tick, or halts that are not counted, keep the two apart.
+  /// What of the rest can be either: a halt had not ended at the tick, or halts are not counted at all, and then
+  /// the two above are absent.
   Series halted_or_other;
   Series exits_per_second;
 };
@@ -35,7 +37,7 @@ struct NodeSeries {
   Series throttled;               ///< share of the step; the most of its cgroup and those above it that have a quota
 };
 
-/// Shares of the CPU time of all the runner's CPUs; they add up to 1. Guest time is inside user.
+/// Shares of the CPU time of all the runner's CPUs; those that are known add up to 1. Guest time is inside user.
 struct RunnerSeries {
   Series user;  ///< with nice
   Series system;
@@ -69,8 +71,9 @@ struct TimelineSeries {
   std::size_t nodes_left_out = 0;  ///< beyond what can be drawn
 };
 
-/// None for a timeline of fewer than two ticks. Of all numbers together at most `most_numbers` are made, by
-/// merging steps; a name too many is left out and counted.
+/// None for a timeline of fewer than two ticks. Of all numbers together at most `most_numbers` are made, but never
+/// fewer than a step of the runner's: steps are merged, to a hundred at the fewest, then the last of the nodes by
+/// name are left out and counted.
 std::optional<TimelineSeries> timeline_series(const Timeline& timeline, std::size_t most_numbers = 600'000);
 
 }  // namespace cozy

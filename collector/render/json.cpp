@@ -270,6 +270,13 @@ JsonObject evidence_json(const Evidence& evidence) {
   return json;
 }
 
+JsonObject span_json(const TimelineSpan& span) {
+  JsonObject json;
+  json.number("from_seconds", span.from_seconds, k_rate_steps);
+  json.number("to_seconds", span.to_seconds, k_rate_steps);
+  return json;
+}
+
 JsonObject finding_json(const Finding& finding) {
   JsonObject json;
   json.text("id", finding.id);
@@ -278,6 +285,7 @@ JsonObject finding_json(const Finding& finding) {
   json.text("says", finding.says);
   json.objects("evidence", list_of(finding.evidence, evidence_json));
   json.text("does_not_prove", finding.does_not_prove);
+  if (finding.timeline_seconds) json.object("timeline", span_json(*finding.timeline_seconds));
   return json;
 }
 

@@ -46,15 +46,25 @@ VcpuTick vcpu_of(const JsonValue::List& list) {
   return vcpu;
 }
 
+OthersTick others_of(const JsonValue::List& list) {
+  return {at(list, 0).value_or(UINT64_MAX), at(list, 1), at(list, 2)};
+}
+
+CgroupTick cgroup_of(const JsonValue::List& list) {
+  return {at(list, 0).value_or(UINT64_MAX), at(list, 1), at(list, 2), at(list, 3), at(list, 4)};
+}
+
 class Reader {
  public:
-  explicit Reader(Timeline& timeline) : timeline_(timeline) {}
+  explicit Reader(Timeline& timeline) : timeline_(timeline), interval_ns_(timeline.interval_ns) {}
 
   bool take(const JsonValue& line) {
     if (line.find("t") != nullptr) return take_tick(line);
     if (const Count subject = line.number("subject")) return take_subject(*subject, line);
     if (line.find("left") != nullptr) return true;
-    if (!line.number("interval_ns")) return false;
+    const Count interval = line.number("interval_ns");
+    if (!interval || *interval == 0 || *interval > k_latest_ns) return false;
+    interval_ns_ = static_cast<std::int64_t>(*interval);
     timeline_.slowed = true;
     return true;
   }
@@ -87,29 +97,29 @@ class Reader {
     tick.begin_ns = *begin;
     tick.end_ns = *end;
     tick.epoch_ns = *epoch;
+    tick.interval_ns = interval_ns_;
     tick.missed = line.number("missed").value_or(0);
     tick.cpu = counts(line.find("cpu"));
     tick.pressure = counts(line.find("psi"));
     tick.memory_kb = line.number("mem");
     tick.self_ns = line.number("self");
-    if (const JsonValue* vcpus = line.find("v")) {
-      for (const JsonValue& entry : vcpus->list()) {
-        if (++entries_ < k_most_entries) tick.vcpus.push_back(vcpu_of(entry.list()));
-      }
-    }
-    if (const JsonValue* cgroups = line.find("c")) {
-      for (const JsonValue& entry : cgroups->list()) {
-        const JsonValue::List& list = entry.list();
-        if (++entries_ < k_most_entries)
-          tick.cgroups.push_back(
-              {at(list, 0).value_or(UINT64_MAX), at(list, 1), at(list, 2), at(list, 3), at(list, 4)});
-      }
-    }
+    take_entries(line.find("v"), vcpu_of, tick.vcpus);
+    take_entries(line.find("o"), others_of, tick.others);
+    take_entries(line.find("c"), cgroup_of, tick.cgroups);
     timeline_.ticks.push_back(std::move(tick));
     return true;
   }
 
+  template <class Entry>
+  void take_entries(const JsonValue* lists, Entry (*entry_of)(const JsonValue::List&), std::vector<Entry>& entries) {
+    if (lists == nullptr) return;
+    for (const JsonValue& entry : lists->list()) {
+      if (++entries_ < k_most_entries) entries.push_back(entry_of(entry.list()));
+    }
+  }
+
   Timeline& timeline_;
+  std::int64_t interval_ns_;  ///< as it is at this line
   std::size_t entries_ = 0;
 };
 

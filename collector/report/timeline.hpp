@@ -33,6 +33,13 @@ struct VcpuTick {
   char state = 0;  ///< of its thread where it did not run since the tick before, else 0
 };
 
+/// All threads of a QEMU that are no vCPU, together.
+struct OthersTick {
+  std::uint64_t subject = 0;
+  Count ran_ns;
+  Count waited_ns;
+};
+
 struct CgroupTick {
   std::uint64_t subject = 0;
   Count usage_ns;
@@ -46,12 +53,14 @@ struct TimelineTick {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t epoch_ns = 0;
-  std::uint64_t missed = 0;     ///< ticks that were left out before it
-  std::vector<Count> cpu;       ///< columns of the first line of /proc/stat
-  std::vector<Count> pressure;  ///< total us: cpu some, io some, io full, memory some, memory full
+  std::int64_t interval_ns = 0;  ///< from the tick before to when it was due, had none been left out
+  std::uint64_t missed = 0;      ///< ticks that were left out before it
+  std::vector<Count> cpu;        ///< columns of the first line of /proc/stat
+  std::vector<Count> pressure;   ///< total us: cpu some, io some, io full, memory some, memory full
   Count memory_kb;
   Count self_ns;
   std::vector<VcpuTick> vcpus;
+  std::vector<OthersTick> others;
   std::vector<CgroupTick> cgroups;
 };
 
