@@ -6,7 +6,7 @@ const hostile_name = `<img src=x onerror="document.title='owned'"></script><scri
 const hostile_names = [hostile_name, "\u202egnp.exe\u202c ::error::x", "##[group]b", "x".repeat(10240)];
 
 export function usual() {
-  return page([report([snapshot("kubernetes")], { timelines: [timeline({ missing: { 60: 9.02 } })] })]);
+  return page([report([snapshot("kubernetes")], { timelines: [timeline({ missing: { 104: 9.02 } })] })]);
 }
 
 /** 29 minutes of 24 vCPUs: the size that the page is made for. */
@@ -14,7 +14,7 @@ export function big() {
   const seconds = 1740;
   const nodes = [1, 2, 3].map((n) => node(`srv${n}`, { ran: 0.5, waited: 0.2, halted: 0.2, other: 0.1 }, { count: 8 }));
   const one = report([snapshot("kubernetes-latest", { nodes, findings: findings(seconds), window: { seconds, error_seconds: 0.01 } })],
-    { timelines: [timeline({ snapshot: "kubernetes-latest", steps: seconds, vcpus: 8, missing: { 900: 12.4 } })] });
+    { timelines: [timeline({ snapshot: "kubernetes-latest", steps: seconds, vcpus: 8, missing: { 1500: 12.4 } })] });
   one.captures = captures("kubernetes-latest", 700);
   return page([one]);
 }
@@ -82,7 +82,7 @@ export function compared() {
   const green = report([snapshot("kubernetes", { verdict: "nothing unusual was seen", findings: findings(80).slice(2),
     nodes: snapshot("x").nodes.slice(0, 2), window: { seconds: 80.2, error_seconds: 0.004 } })],
   { label: "green", path: "green.tgz", timelines: [timeline({ steps: 80, nodes: 2, seed: 3 })] });
-  const red = report([snapshot("kubernetes")], { label: "red", path: "red.tgz", timelines: [timeline({ missing: { 60: 9.02 } })] });
+  const red = report([snapshot("kubernetes")], { label: "red", path: "red.tgz", timelines: [timeline({ missing: { 104: 9.02 } })] });
   const numbers = [compared_number("srv1", "ran", "share", 0.501, 0.521), compared_number("srv1", "waited", "share", 0.0033, 0.31),
     compared_number("srv1", "cpus used", "cpus", 1.0035, 1.1035), compared_number("srv1", "exits", "per second", 21000, 28100),
     compared_number("srv3", "ran", "share", null, 0.004), compared_number("runner", "steal", "share", 0.0004, 0.031),

@@ -1,11 +1,12 @@
-import { colour, pixel } from "../colours";
+import { colour } from "../colours";
 import type { NodeSeries, VcpuSeries } from "../data";
 import { plain } from "../format";
+import { columns } from "../paint/columns";
+import { ink_for, paint_row } from "../paint/rows";
 import { step_states } from "../states";
 import { gutter } from "../timeline/marks";
 import type { Span } from "../timeline/range";
 import type { Steps } from "../timeline/steps";
-import { columns } from "./columns";
 
 /** A vCPU's row, in CSS pixels from the top of the canvas. */
 export interface Row {
@@ -39,42 +40,6 @@ export function layout_of(nodes: NodeSeries[]): Layout {
   return layout;
 }
 
-interface Ink {
-  states: number[];
-  background: number;
-  line: number;
-  halted: number;
-  other: number;
-}
-
-function ink(): Ink {
-  return { states: step_states.map((state) => (state === "halted_or_other" ? 0 : pixel(state))), background: pixel("surface"),
-    line: pixel("muted"), halted: pixel("halted"), other: pixel("other") };
-}
-
-const unsure = step_states.indexOf("halted_or_other");
-
-/** From the bottom up: a share of the row's height for each state; above it, hatched, what was not read. */
-function paint_column(pixels: Uint32Array, stride: number, x: number, height: number, shares: Float32Array, at: number, inks: Ink): void {
-  let sum = 0;
-  let from = 0;
-  for (let state = 0; state < step_states.length; state += 1) {
-    sum += shares[at + state] ?? 0;
-    const to = sum > 0.98 ? height : Math.round(Math.min(1, sum) * height);
-    for (let y = from; y < to; y += 1) {
-      const flat = inks.states[state] ?? 0;
-      const stripe = (x + y) % 6 < 2 ? inks.other : inks.halted;
-      pixels[(height - 1 - y) * stride + x] = state === unsure ? stripe : flat;
-    }
-    from = Math.max(from, to);
-  }
-  for (let y = from; y < height; y += 1) {
-    pixels[(height - 1 - y) * stride + x] = (x + y) % 7 < 2 ? inks.line : inks.background;
-  }
-  if ((shares[at + step_states.length] ?? 0) <= 0) return;
-  for (let y = 0; y < height; y += 1) if ((x - y + 8 * height) % 8 < 2) pixels[y * stride + x] = inks.background;
-}
-
 function paint_words(context: CanvasRenderingContext2D, layout: Layout, ratio: number): void {
   context.textBaseline = "middle";
   context.fillStyle = colour("text");
@@ -89,7 +54,7 @@ function paint_words(context: CanvasRenderingContext2D, layout: Layout, ratio: n
   }
 }
 
-/** Paints all rows for the span that is shown; gives back nothing where there is no canvas to be had. */
+/** Paints all rows for the span that is shown. */
 export function paint_heat(canvas: HTMLCanvasElement, layout: Layout, steps: Steps, shown: Span, width: number): void {
   const ratio = Math.max(1, window.devicePixelRatio || 1);
   canvas.width = Math.round(width * ratio);
@@ -104,13 +69,10 @@ export function paint_heat(canvas: HTMLCanvasElement, layout: Layout, steps: Ste
   const left = Math.round(gutter.left * ratio);
   const count = canvas.width - left - Math.round(gutter.right * ratio);
   const height = Math.round(layout.row * ratio);
-  const inks = ink();
   if (count <= 0) return;
-  const image = context.createImageData(count, height);
-  const pixels = new Uint32Array(image.data.buffer);
+  const ink = ink_for([...step_states], "means");
   for (const { vcpu, top } of layout.rows) {
-    const shares = columns(vcpu, steps, shown, count);
-    for (let x = 0; x < count; x += 1) paint_column(pixels, count, x, height, shares, x * (step_states.length + 1), inks);
-    context.putImageData(image, left, Math.round(top * ratio));
+    const shares = columns(step_states.map((state) => vcpu[state]), steps, shown, count);
+    paint_row(context, shares, count, left, Math.round(top * ratio), height, ink);
   }
 }

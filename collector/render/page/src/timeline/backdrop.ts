@@ -50,6 +50,7 @@ export function draw_marks(u: uPlot, marks: Mark[]): void {
     const ratio = devicePixelRatio;
     context.font = `${11 * ratio}px system-ui, sans-serif`;
     context.textBaseline = "top";
+    context.textAlign = "left";
     let free = -Infinity;
     for (const mark of [...marks].sort((a, b) => a.from - b.from)) {
       const left = u.valToPos(mark.from, "x", true);

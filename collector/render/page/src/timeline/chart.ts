@@ -2,38 +2,33 @@ import uPlot from "uplot";
 import { colour } from "../colours";
 import { el } from "../dom";
 import { mebibytes } from "../format";
+import { columns } from "../paint/columns";
+import { ink_for, paint_row } from "../paint/rows";
 import { register } from "../redraw";
 import { draw_gaps, draw_marks } from "./backdrop";
 import type { ChartSpec, Layer } from "./layers";
 import { gutter, type Mark } from "./marks";
-import { stacked, step_paths } from "./paths";
+import { step_paths } from "./paths";
 import type { TimeCursor, TimeRange } from "./range";
 import type { Steps } from "./steps";
 
 const plot_height = 132;
 
-/** In the order of drawing: the highest of a stack first, so that those below it are painted over it; lines last. */
-function drawn(spec: ChartSpec, steps: Steps): { layer: Layer; values: (number | null)[] }[] {
-  const stack = spec.layers.filter((layer) => layer.draw === "stack");
-  const sums = stacked(stack.map((layer) => layer.values), steps.count, (step) => steps.is_gap(step));
-  const areas = stack.map((layer, at) => ({ layer, values: sums[at] ?? [] })).reverse();
-  const lines = spec.layers.filter((layer) => layer.draw === "line")
-    .map((layer) => ({ layer, values: layer.values.map((value, step) => (steps.is_gap(step) ? null : value)) }));
-  return [...areas, ...lines];
-}
+const stack_of = (spec: ChartSpec): Layer[] => spec.layers.filter((layer) => layer.draw === "stack");
+const lines_of = (spec: ChartSpec): Layer[] => spec.layers.filter((layer) => layer.draw === "line");
 
 function series_of(layer: Layer, steps: Steps): uPlot.Series {
-  const area = layer.draw === "stack";
-  const series: uPlot.Series = {
-    label: layer.words,
-    stroke: () => colour(layer.kind),
-    width: area ? 0.5 : 1.75,
-    points: { show: false },
-    paths: step_paths(steps, area),
-  };
-  if (area) series.fill = () => colour(layer.kind);
-  if (layer.dash) series.dash = layer.dash;
-  return series;
+  return { label: layer.words, stroke: () => colour(layer.kind), width: 1.75, points: { show: false }, paths: step_paths(steps),
+    ...(layer.dash ? { dash: layer.dash } : {}) };
+}
+
+/** The stacked layers as an image under grid and lines, in the way of the heat map; a step with missing ticks is left empty. */
+function paint_stack(u: uPlot, spec: ChartSpec, steps: Steps, range: TimeRange): void {
+  const stack = stack_of(spec);
+  const [left, top, width, height] = [u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height].map(Math.round);
+  if (stack.length === 0 || !width || !height) return;
+  const shares = columns(stack.map((layer) => layer.values), steps, range.shown, width);
+  paint_row(u.ctx, shares, width, left ?? 0, top ?? 0, height, ink_for(stack.map((layer) => layer.kind), "empty"));
 }
 
 function axes(spec: ChartSpec): uPlot.Axis[] {
@@ -58,9 +53,9 @@ function options(spec: ChartSpec, steps: Steps, marks: Mark[], range: TimeRange,
     scales: { x: { time: false, auto: false, range: () => [range.shown.from, range.shown.to] },
       y: { auto: false, range: () => [0, spec.top] } },
     axes: axes(spec),
-    series: [{}, ...drawn(spec, steps).map(({ layer }) => series_of(layer, steps))],
+    series: [{}, ...lines_of(spec).map((layer) => series_of(layer, steps))],
     hooks: {
-      drawClear: [(u) => draw_gaps(u, steps)],
+      drawClear: [(u) => draw_gaps(u, steps), (u) => paint_stack(u, spec, steps, range)],
       draw: [(u) => draw_marks(u, marks)],
       setSelect: [(u) => {
         const { left, width: selected } = u.select;
@@ -74,7 +69,8 @@ function options(spec: ChartSpec, steps: Steps, marks: Mark[], range: TimeRange,
 
 function data_of(spec: ChartSpec, steps: Steps): uPlot.AlignedData {
   const x = [...Array.from({ length: steps.count }, (_, step) => steps.from(step)), steps.end];
-  return [x, ...drawn(spec, steps).map(({ values }) => [...values, null])];
+  const lines = lines_of(spec).map(({ values }) => x.map((_, step) => (steps.is_gap(step) ? null : values[step] ?? null)));
+  return [x, ...lines];
 }
 
 function point_at(u: uPlot, cursor: TimeCursor): void {
