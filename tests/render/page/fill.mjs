@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 /** ASCII alone, and no "<": no text can end the element that it stands in. */
 export function data_text(data) {
-  return JSON.stringify(data).replace(/[<\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(data).replace(
+    /[<\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

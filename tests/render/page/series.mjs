@@ -53,7 +53,13 @@ function runner(random, steps) {
     const at = step / steps;
     const steal = at > 0.55 && at < 0.72 ? clamp(120 + 120 * random()) : clamp(4 * random());
     const user = clamp(at > 0.2 && at < 0.8 ? 560 + 120 * random() : 120 + 80 * random());
-    const part = { user, system: clamp(50 + 40 * random()), interrupts: clamp(6 * random()), iowait: clamp(15 * random()), steal };
+    const part = {
+      user,
+      system: clamp(50 + 40 * random()),
+      interrupts: clamp(6 * random()),
+      iowait: clamp(15 * random()),
+      steal,
+    };
     for (const [key, value] of Object.entries(part)) lists[key].push(value);
     lists.idle.push(clamp(1000 - Object.values(part).reduce((a, b) => a + b, 0)));
   }
@@ -86,16 +92,28 @@ export function timeline({ snapshot = "kubernetes", steps = 120, nodes = 3, vcpu
     at += length;
   }
   return {
-    snapshot, epoch_seconds: 1796096769.671, boottime_seconds: 9804.199, interval_seconds: 1, merged: 1, nodes_left_out: 0,
-    starts, lengths, gaps: Object.keys(missing).map(Number),
-    runner: runner(random, steps), pressure: pressure(random, steps),
-    memory_available_mib: Array.from({ length: steps }, (_, step) => Math.round(48000 - 21000 * step / steps + 300 * random())),
+    snapshot,
+    epoch_seconds: 1796096769.671,
+    boottime_seconds: 9804.199,
+    interval_seconds: 1,
+    merged: 1,
+    nodes_left_out: 0,
+    starts,
+    lengths,
+    gaps: Object.keys(missing).map(Number),
+    runner: runner(random, steps),
+    pressure: pressure(random, steps),
+    memory_available_mib: Array.from({ length: steps }, (_, step) =>
+      Math.round(48000 - (21000 * step) / steps + 300 * random()),
+    ),
     nodes: Array.from({ length: nodes }, (_, node) => ({
       name: `srv${node + 1}`,
       vcpus: Array.from({ length: vcpus }, (_, index) => vcpu(random, node, index, steps)),
       others_cpus: Array.from({ length: steps }, () => Math.round(1000 * 0.2 * random()) / 1000),
       cgroup_cpus: Array.from({ length: steps }, () => Math.round(1000 * vcpus * random()) / 1000),
-      throttled: Array.from({ length: steps }, (_, step) => (step / steps > 0.55 && step / steps < 0.72 ? clamp(150 * random()) : 0)),
+      throttled: Array.from({ length: steps }, (_, step) =>
+        step / steps > 0.55 && step / steps < 0.72 ? clamp(150 * random()) : 0,
+      ),
     })),
   };
 }

@@ -1,3 +1,5 @@
+import { visible } from "./format";
+
 /** Elements are made here alone, and text gets into them as text nodes alone: nothing is ever parsed as markup. */
 
 export type Child = Element | string | null | undefined | false;
@@ -12,25 +14,44 @@ function put(element: Element, attributes: Attributes, children: readonly Child[
 }
 
 export function el<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   put(element, attributes, children);
   return element;
 }
 
-/** Words from outside: kept apart from the direction of what stands around them, and cut by style alone. */
+const long = 600; // characters; longer ones get a box that scrolls
+
+/** Words from outside, whole: kept apart from the direction of what stands around them, and cut by style alone. */
 export function outside(text: string, kind = ""): HTMLElement {
-  return el("bdi", { class: `outside ${kind}`.trim(), title: text.length > 60 ? text : null }, text);
+  const name = kind === "name";
+  const scrolls = text.length > long && !name;
+  return el(
+    "bdi",
+    {
+      class: `outside ${kind} ${scrolls ? "long" : ""}`.trim(),
+      tabindex: scrolls ? 0 : null,
+      title: name && text.length > 24 ? visible(text.slice(0, long)) : null,
+    },
+    visible(text),
+  );
 }
 
 /** A folded part whose body is made when it is first needed: unfolded, printed, or time is left. */
 export class Lazy {
   private static readonly pending = new Set<Lazy>();
 
-  constructor(private readonly details: HTMLDetailsElement, private readonly make: () => Child[]) {
+  constructor(
+    private readonly details: HTMLDetailsElement,
+    private readonly make: () => Child[],
+  ) {
     Lazy.pending.add(this);
-    details.addEventListener("toggle", () => { if (details.open) this.fill(); });
+    details.addEventListener("toggle", () => {
+      if (details.open) this.fill();
+    });
   }
 
   fill(): void {

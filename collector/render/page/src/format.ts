@@ -41,7 +41,8 @@ export function mebibytes(value: unknown): string {
 /** Digits in groups of three, by narrow spaces that do not break. */
 export function grouped(value: number | string): string {
   return typeof value === "number" || /^-?\d+$/.test(value)
-    ? String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f") : value;
+    ? String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f")
+    : value;
 }
 
 export function clock(epoch_seconds: number, digits = 0): string {
@@ -61,9 +62,15 @@ export function bytes(value: number): string {
   return value < 1024 * 1024 ? `${(value / 1024).toFixed(1)} KiB` : `${(value / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-/** For a canvas, where a direction override would turn around what stands beside it. */
+const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** With what would not be seen, or would turn around the order of the letters, as \uNNNN. */
+export function visible(text: string): string {
+  return text.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The same for a canvas, cut. */
 export function plain(text: string, most = 80): string {
-  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return visible.length > most ? `${visible.slice(0, most - 1)}…` : visible;
+  const words = visible(text.slice(0, most + 1));
+  return words.length > most ? `${words.slice(0, most - 1)}…` : words;
 }

@@ -49,8 +49,14 @@ export function heat_pointer(map: HeatMap): void {
 }
 
 const moves: Record<string, [rows: number, steps: number]> = {
-  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
-  PageUp: [0, -10], PageDown: [0, 10], Home: [0, -Infinity], End: [0, Infinity],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  PageUp: [0, -10],
+  PageDown: [0, 10],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
 };
 
 /** The arrow keys go from cell to cell, and take the range along. */
@@ -79,5 +85,8 @@ export function heat_keys(map: HeatMap): void {
     row = Math.min(layout.rows.length - 1, Math.max(0, row + move[0]));
     show();
   });
-  canvas.addEventListener("blur", () => { cursor.set(null); tell(map, null, null, false); });
+  canvas.addEventListener("blur", () => {
+    cursor.set(null);
+    tell(map, null, null, false);
+  });
 }

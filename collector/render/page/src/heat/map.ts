@@ -24,25 +24,25 @@ export function cell_words(row: Row, steps: Steps, step: number): string {
 /** The map's parts that input and painting share. */
 export interface HeatMap {
   canvas: HTMLCanvasElement;
-  frame: HTMLElement;      // a frame around the cell that is told of
+  frame: HTMLElement; // a frame around the cell that is told of
   readout: HTMLElement;
-  live: HTMLElement;       // the same for a screen reader, by keys alone
+  live: HTMLElement; // the same for a screen reader, by keys alone
   selection: HTMLElement;
   layout: Layout;
   steps: Steps;
   range: TimeRange;
   cursor: TimeCursor;
-  width: () => number;     // of the plot, in CSS pixels
+  width: () => number; // of the plot, in CSS pixels
 }
 
 export function x_of(map: HeatMap, moment: number): number {
   const { from, to } = map.range.shown;
-  return gutter.left + (moment - from) / (to - from) * map.width();
+  return gutter.left + ((moment - from) / (to - from)) * map.width();
 }
 
 export function moment_at(map: HeatMap, x: number): number {
   const { from, to } = map.range.shown;
-  return from + (x - gutter.left) / map.width() * (to - from);
+  return from + ((x - gutter.left) / map.width()) * (to - from);
 }
 
 /** Frames a cell and says what it holds. */
@@ -69,7 +69,8 @@ function legend(timeline: Timeline): HTMLElement {
   const used = step_states.filter((state) => timeline.nodes.some((node) => node.vcpus.some((vcpu) => vcpu[state])));
   const entries = used.map((state): [string, string, string] => [state, state_words(state), state_means[state] ?? ""]);
   entries.push(["not_read", "not read", ""]);
-  if (timeline.gaps.length > 0) entries.push(["gap", "ticks missing", "means of a longer time; its shape is not known"]);
+  if (timeline.gaps.length > 0)
+    entries.push(["gap", "ticks missing", "means of a longer time; its shape is not known"]);
   return legend_of(entries);
 }
 
@@ -77,12 +78,21 @@ function legend(timeline: Timeline): HTMLElement {
 export function heat_map(timeline: Timeline, steps: Steps, range: TimeRange, cursor: TimeCursor): HTMLElement | null {
   const layout = layout_of(timeline.nodes.filter((node) => node.vcpus.length > 0));
   if (layout.rows.length === 0) return null;
-  const canvas = el("canvas", { class: "heat-canvas", tabindex: 0, role: "application", "aria-roledescription": "heat map",
-    "aria-label": `Heat map, ${layout.rows.length} vCPUs by time. Arrow keys go from cell to cell.` });
+  const canvas = el("canvas", {
+    class: "heat-canvas",
+    tabindex: 0,
+    role: "application",
+    "aria-roledescription": "heat map",
+    "aria-label": `Heat map, ${layout.rows.length} vCPUs by time. Arrow keys go from cell to cell.`,
+  });
   const line = el("div", { class: "heat-line", hidden: true });
   const stage = el("div", { class: "heat-stage" }, canvas);
   const map: HeatMap = {
-    canvas, layout, steps, range, cursor,
+    canvas,
+    layout,
+    steps,
+    range,
+    cursor,
     frame: el("div", { class: "heat-frame", hidden: true }),
     readout: el("p", { class: "readout" }, idle_words),
     live: el("p", { class: "hidden", role: "status", "aria-live": "polite" }),
@@ -97,11 +107,21 @@ export function heat_map(timeline: Timeline, steps: Steps, range: TimeRange, cur
     line.hidden = at === null || at < range.shown.from || at > range.shown.to;
     if (at !== null) line.style.left = `${x_of(map, at)}px`;
   };
-  range.listen(() => { paint(undefined); tell(map, null, null, false); move_line(); });
+  range.listen(() => {
+    paint(undefined);
+    tell(map, null, null, false);
+    move_line();
+  });
   cursor.listen(move_line);
   register({ paint });
   heat_pointer(map);
   heat_keys(map);
-  return el("figure", { class: "heat" },
-    el("figcaption", {}, el("h4", {}, "vCPUs by time"), legend(timeline)), map.readout, stage, map.live);
+  return el(
+    "figure",
+    { class: "heat" },
+    el("figcaption", {}, el("h4", {}, "vCPUs by time"), legend(timeline)),
+    map.readout,
+    stage,
+    map.live,
+  );
 }

@@ -61,6 +61,8 @@ export function paint_heat(canvas: HTMLCanvasElement, layout: Layout, steps: Ste
   canvas.height = Math.round(layout.height * ratio);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${layout.height}px`;
+  canvas.dataset["from"] = String(shown.from);
+  canvas.dataset["to"] = String(shown.to);
   const context = canvas.getContext("2d");
   if (!context) return;
   context.fillStyle = colour("surface");
@@ -72,7 +74,12 @@ export function paint_heat(canvas: HTMLCanvasElement, layout: Layout, steps: Ste
   if (count <= 0) return;
   const ink = ink_for([...step_states], "means");
   for (const { vcpu, top } of layout.rows) {
-    const shares = columns(step_states.map((state) => vcpu[state]), steps, shown, count);
+    const shares = columns(
+      step_states.map((state) => vcpu[state]),
+      steps,
+      shown,
+      count,
+    );
     paint_row(context, shares, count, left, Math.round(top * ratio), height, ink);
   }
 }

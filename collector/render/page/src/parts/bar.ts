@@ -26,7 +26,10 @@ export function stacked_bar(what: string, segments: Segment[]): HTMLElement {
   for (const segment of segments) {
     total += segment.share;
     if (segment.share < too_small) continue;
-    const piece = el("span", { class: `bar-piece kind-${segment.kind}`, title: `${segment.words} ${percent(segment.share)}` });
+    const piece = el("span", {
+      class: `bar-piece kind-${segment.kind}`,
+      title: `${segment.words} ${percent(segment.share)}`,
+    });
     piece.style.flexGrow = String(segment.share);
     const mark = inside_mark(segment);
     if (mark) piece.append(mark);
@@ -41,8 +44,10 @@ export function stacked_bar(what: string, segments: Segment[]): HTMLElement {
 }
 
 function describe(what: string, segments: Segment[]): string {
-  const words = segments.map(({ words: name, share, inside }) =>
-    `${name} ${percent(share)}${inside ? ` (of which ${inside.words} ${percent(inside.share)})` : ""}`);
+  const words = segments.map(
+    ({ words: name, share, inside }) =>
+      `${name} ${percent(share)}${inside ? ` (of which ${inside.words} ${percent(inside.share)})` : ""}`,
+  );
   return words.length === 0 ? `${what}: not read` : `${what}: ${words.join(", ")}`;
 }
 
@@ -51,6 +56,11 @@ export function swatch(kind: string): HTMLElement {
 }
 
 export function legend_of(entries: [kind: string, words: string, means: string][]): HTMLElement {
-  return el("ul", { class: "legend", "aria-label": "Legend" }, ...entries.map(([kind, words, means]) =>
-    el("li", {}, swatch(kind), el("span", {}, words), means ? el("span", { class: "muted" }, means) : null)));
+  return el(
+    "ul",
+    { class: "legend", "aria-label": "Legend" },
+    ...entries.map(([kind, words, means]) =>
+      el("li", {}, swatch(kind), el("span", {}, words), means ? el("span", { class: "muted" }, means) : null),
+    ),
+  );
 }

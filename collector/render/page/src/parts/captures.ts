@@ -19,29 +19,52 @@ export class Captures {
   }
 
   section(): HTMLElement {
-    const section = el("section", { class: "captures" }, el("h3", {}, "What the kernel said"),
-      el("p", { class: "muted small" }, "Each capture verbatim, with how to read it."));
-    if (this.parts.length === 0) section.append(el("p", { class: "absent" }, "This page carries no capture of this snapshot."));
+    const section = el(
+      "section",
+      { class: "captures" },
+      el("h3", {}, "What the kernel said"),
+      el("p", { class: "muted small" }, "Each capture verbatim, with how to read it."),
+    );
+    if (this.parts.length === 0)
+      section.append(el("p", { class: "absent" }, "This page carries no capture of this snapshot."));
     section.append(...this.parts.map(({ element }) => element));
     return section;
   }
 }
 
 function contents(capture: Capture): Child[] {
-  const parts: Child[] = [facts([
-    ["Layer", capture.layer], ["Source", capture.source], ["File", capture.file],
-  ])];
+  const parts: Child[] = [
+    facts([
+      ["Layer", capture.layer],
+      ["Source", capture.source],
+      ["File", capture.file],
+    ]),
+  ];
   if (capture.legend && capture.legend.length > 0) {
-    parts.push(el("ul", { class: "capture-legend" }, ...capture.legend.map((sentence) => el("li", {}, outside(sentence)))));
+    parts.push(
+      el("ul", { class: "capture-legend" }, ...capture.legend.map((sentence) => el("li", {}, outside(sentence)))),
+    );
   }
   if (capture.text !== undefined && capture.text !== "") {
-    parts.push(el("pre", { tabindex: 0, class: "verbatim", role: "region",
-      "aria-label": `${capture.capture}, sample ${capture.sample}, verbatim` }, capture.text));
+    parts.push(
+      el(
+        "pre",
+        {
+          tabindex: 0,
+          class: "verbatim",
+          role: "region",
+          "aria-label": `${capture.capture}, sample ${capture.sample}, verbatim`,
+        },
+        capture.text,
+      ),
+    );
   } else {
     parts.push(el("p", { class: "absent" }, "The report holds no text of it."));
   }
   if (capture.cut_bytes) {
-    parts.push(el("p", { class: "cut" }, `Cut here: ${bytes(capture.cut_bytes)} more are in the report, and not in this page.`));
+    parts.push(
+      el("p", { class: "cut" }, `Cut here: ${bytes(capture.cut_bytes)} more are in the report, and not in this page.`),
+    );
   }
   return parts;
 }

@@ -1,58 +1,25 @@
-import type { ComparedNumber, ComparedSnapshot, FindingKey, PageData, Report, Snapshot, Timeline } from "../data";
+import type { ComparedSnapshot, FindingKey, PageData, Report, Snapshot, Timeline } from "../data";
 import { el, new_id, outside, type Child } from "../dom";
-import { cpus, not_read, percent, rate, seconds } from "../format";
 import { timeline_section } from "../timeline/timeline";
 import { budget } from "./budget";
 import { Captures } from "./captures";
+import { numbers_table, type Side } from "./compare_table";
 import { findings } from "./findings";
 import { runner_bar } from "./runner";
 import { no_timeline, shown_of, snapshot_head, timeline_of } from "./snapshot";
 
-type Side = "green" | "red";
 const sides: Side[] = ["green", "red"];
 
-function in_unit(value: number, unit: string): string {
-  const size = Math.abs(value);
-  const words = unit === "per second" ? rate(size) : unit === "cpus" ? cpus(size)
-    : unit === "seconds" ? seconds(size, 3) : percent(size);
-  return value < 0 ? `−${words}` : words;
-}
-
-function number_row(number: ComparedNumber): HTMLElement {
-  const side = (name: Side): HTMLElement => {
-    const measured = number[name];
-    return el("td", { class: measured ? "number" : "number absent", "data-label": name, title: measured ? `± ${in_unit(measured.error, number.unit)}` : null },
-      measured ? in_unit(measured.value, number.unit) : not_read);
-  };
-  const { change } = number;
-  const change_text = change === undefined ? "" : `${change > 0 ? "+" : ""}${in_unit(change, number.unit)}`;
-  const told = change === undefined ? "" : number.differs ? "differs" : "within the error";
-  return el("tr", { class: number.differs ? "differs" : null },
-    el("th", { scope: "row" }, outside(number.subject, "name")), el("td", { "data-label": "number" }, outside(number.what)),
-    side("green"), side("red"), el("td", { class: "number", "data-label": "change" }, change_text),
-    el("td", { class: number.differs ? "" : "muted", "data-label": "told apart" }, told));
-}
-
-function numbers_table(compared: ComparedSnapshot): HTMLElement {
-  const section = el("section", {}, el("h3", {}, "Numbers side by side"));
-  if (compared.numbers.length === 0) {
-    section.append(el("p", { class: "absent" }, "No number of either can be compared."));
-    return section;
-  }
-  const heads: [string, string | null][] = [["Subject", null], ["Number", null], ["green", "number"], ["red", "number"],
-    ["Change", "number"], ["", null]];
-  section.append(el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers side by side" },
-    el("table", { class: "compared" },
-      el("caption", {}, "Change: red less green. A number that differs does so by more than both errors together."),
-      el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind }, head || el("span", { class: "hidden" }, "Told apart"))))),
-      el("tbody", {}, ...compared.numbers.map(number_row)))));
-  return section;
-}
-
 function keys(title: string, list: FindingKey[] | undefined): HTMLElement {
-  const items = (list ?? []).map((key) => el("li", {}, el("code", {}, outside(key.id)), " ", key.subject ? outside(key.subject) : null));
-  return el("div", {}, el("h4", {}, title),
-    items.length > 0 ? el("ul", {}, ...items) : el("p", { class: "muted" }, "None."));
+  const items = (list ?? []).map((key) =>
+    el("li", {}, el("code", {}, outside(key.id)), " ", key.subject ? outside(key.subject) : null),
+  );
+  return el(
+    "div",
+    {},
+    el("h4", {}, title),
+    items.length > 0 ? el("ul", {}, ...items) : el("p", { class: "muted" }, "None."),
+  );
 }
 
 /** One snapshot of each side, or of one side alone. */
@@ -72,8 +39,13 @@ function pairs_of(data: PageData, compared: ComparedSnapshot): Pair[] {
 }
 
 function columns(kind: string, pairs: Pair[], make: (pair: Pair) => Child[]): HTMLElement {
-  return el("div", { class: `columns ${kind}` },
-    ...pairs.map((pair) => el("div", { class: `column column-${pair.side}`, role: "group", "aria-label": pair.side }, ...make(pair))));
+  return el(
+    "div",
+    { class: `columns ${kind}` },
+    ...pairs.map((pair) =>
+      el("div", { class: `column column-${pair.side}`, role: "group", "aria-label": pair.side }, ...make(pair)),
+    ),
+  );
 }
 
 function side_mark(side: Side): HTMLElement {
@@ -88,25 +60,47 @@ export function compared_part(data: PageData, compared: ComparedSnapshot, headin
   const places = new Map<Pair, HTMLElement>();
   const parts = pairs.map((pair) => {
     const captures = new Captures(pair.report, pair.snapshot.name);
-    const stage = shown && pair.timeline ? { range: shown.range, place: () => places.get(pair) ?? document.body } : null;
+    const stage =
+      shown && pair.timeline ? { range: shown.range, place: () => places.get(pair) ?? document.body } : null;
     return { pair, captures, ...findings(pair.snapshot, captures, stage) };
   });
   const of = (pair: Pair): (typeof parts)[number] | undefined => parts.find((part) => part.pair === pair);
   const article = el("article", { class: "snapshot compared-snapshot", "aria-labelledby": heading });
-  article.append(columns("verdicts", pairs, (pair) =>
-    [snapshot_head(pair.snapshot, pair === pairs[0] ? heading : new_id("verdict"), pair.side)]));
+  for (const side of sides) {
+    if (!pairs.some((pair) => pair.side === side))
+      article.append(el("p", { class: "warning" }, `There is no such snapshot in ${side}.`));
+  }
+  article.append(
+    columns("verdicts", pairs, (pair) => [
+      snapshot_head(pair.snapshot, pair === pairs[0] ? heading : new_id("verdict"), pair.side),
+    ]),
+  );
   for (const warning of compared.warnings ?? []) article.append(el("p", { class: "warning" }, outside(warning)));
-  article.append(columns("bars", pairs, (pair) => [side_mark(pair.side), budget(pair.snapshot), runner_bar(pair.snapshot)]));
+  const names = [...new Set(pairs.flatMap((pair) => (pair.snapshot.nodes ?? []).map((node) => node.name)))];
+  article.append(
+    columns("bars", pairs, (pair) => [side_mark(pair.side), budget(pair.snapshot, names), runner_bar(pair.snapshot)]),
+  );
   article.append(numbers_table(compared));
-  article.append(el("section", { class: "columns" }, keys("Findings only in green", compared.green_only),
-    keys("Findings only in red", compared.red_only), keys("Findings in both", compared.both)));
+  article.append(
+    el(
+      "section",
+      { class: "columns keys" },
+      keys("Findings only in green", compared.green_only),
+      keys("Findings only in red", compared.red_only),
+      keys("Findings in both", compared.both),
+    ),
+  );
   article.append(columns("found", pairs, (pair) => [side_mark(pair.side), of(pair)?.section]));
   for (const part of parts) {
     const { pair } = part;
-    const made = pair.timeline && shown
-      ? timeline_section(pair.timeline, part.marks, shown.tops, shown.range, shown.cursor,
-        [el("span", { class: `side side-${pair.side}` }, pair.side), " Timeline of ", outside(pair.snapshot.name, "name")])
-      : no_timeline(pair.snapshot);
+    const made =
+      pair.timeline && shown
+        ? timeline_section(pair.timeline, part.marks, shown.tops, shown.range, shown.cursor, [
+            el("span", { class: `side side-${pair.side}` }, pair.side),
+            " Timeline of ",
+            outside(pair.snapshot.name, "name"),
+          ])
+        : no_timeline(pair.snapshot);
     places.set(pair, made);
     article.append(made);
   }

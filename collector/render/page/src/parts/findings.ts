@@ -48,7 +48,11 @@ function zoom_button(finding: Finding, stage: Stage | null): Child {
   const { timeline } = finding;
   if (!timeline || !stage) return null;
   const { from_seconds: from, to_seconds: to } = timeline;
-  const button = el("button", { type: "button", class: "tool zoom controls" }, `Show ${from.toFixed(1)}–${to.toFixed(1)} s on the timeline`);
+  const button = el(
+    "button",
+    { type: "button", class: "tool zoom controls" },
+    `Show ${from.toFixed(1)}–${to.toFixed(1)} s on the timeline`,
+  );
   button.addEventListener("click", () => {
     const room = Math.max(5, to - from);
     stage.range.set(from - room, to + room);
@@ -59,10 +63,16 @@ function zoom_button(finding: Finding, stage: Stage | null): Child {
 
 function contents(finding: Finding, captures: Captures, stage: Stage | null): Child[] {
   const rows = finding.evidence.map((evidence): Child[] => [
-    outside(evidence.capture), evidence.scope ? outside(evidence.scope) : "", evidence.field ? outside(evidence.field) : "",
-    value_words(evidence.before), value_words(evidence.after), change_words(evidence)]);
+    outside(evidence.capture),
+    evidence.scope ? outside(evidence.scope) : "",
+    evidence.field ? outside(evidence.field) : "",
+    value_words(evidence.before),
+    value_words(evidence.after),
+    change_words(evidence),
+  ]);
   return [
-    rows.length > 0 ? table("Evidence", ["Capture", "Scope", "Field", "Before", "After", "Change"], rows, [3, 4, 5])
+    rows.length > 0
+      ? table("Evidence", ["Capture", "Scope", "Field", "Before", "After", "Change"], rows, [3, 4, 5])
       : el("p", { class: "muted" }, "No single value is the evidence of this."),
     finding.does_not_prove ? el("p", { class: "not-proof" }, outside(finding.does_not_prove)) : null,
     el("div", { class: "finding-ways" }, zoom_button(finding, stage), links(finding, captures)),
@@ -70,20 +80,34 @@ function contents(finding: Finding, captures: Captures, stage: Stage | null): Ch
 }
 
 /** The findings, and those of them that have their seconds as marks for the timeline. */
-export function findings(snapshot: Snapshot, captures: Captures, stage: Stage | null): { section: HTMLElement; marks: Mark[] } {
+export function findings(
+  snapshot: Snapshot,
+  captures: Captures,
+  stage: Stage | null,
+): { section: HTMLElement; marks: Mark[] } {
   const section = el("section", { class: "findings" }, el("h3", {}, "Findings"));
   const marks: Mark[] = [];
   snapshot.findings.forEach((finding, at) => {
     const number = at + 1;
-    const details = folded([
-      el("span", { class: "finding-number" }, String(number)),
-      el("span", { class: `tag level-${finding.level}` }, finding.level),
-      el("code", {}, outside(finding.id)),
-      el("span", { class: "says" }, outside(finding.says)),
-    ], () => contents(finding, captures, stage), { id: new_id("finding"), class: `finding level-${finding.level}` });
+    const details = folded(
+      [
+        el("span", { class: "finding-number" }, String(number)),
+        el("span", { class: `tag level-${finding.level}` }, finding.level),
+        el("code", {}, outside(finding.id)),
+        el("span", { class: "says" }, outside(finding.says)),
+      ],
+      () => contents(finding, captures, stage),
+      { id: new_id("finding"), class: `finding level-${finding.level}` },
+    );
     section.append(details);
     if (!finding.timeline) return;
-    marks.push({ finding, number, from: finding.timeline.from_seconds, to: finding.timeline.to_seconds, open: () => reveal(details) });
+    marks.push({
+      finding,
+      number,
+      from: finding.timeline.from_seconds,
+      to: finding.timeline.to_seconds,
+      open: () => reveal(details),
+    });
   });
   if (snapshot.findings.length === 0) section.append(el("p", { class: "absent" }, "None."));
   return { section, marks };

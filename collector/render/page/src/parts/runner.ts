@@ -38,11 +38,22 @@ function column_shares(runner: Runner): Map<string, number | undefined> {
 }
 
 function number_of(kind: string, share: number | undefined, verdict: string | undefined): HTMLElement {
-  const item = el("li", {}, swatch(kind), el("span", {}, kind),
-    el("span", { class: share === undefined ? "number absent" : "number" }, percent(share)));
+  const item = el(
+    "li",
+    {},
+    swatch(kind),
+    el("span", {}, kind),
+    el("span", { class: share === undefined ? "number absent" : "number" }, percent(share)),
+  );
   if (kind === "steal") {
     const word = verdict ?? not_read;
-    item.append(el("strong", { class: `steal-verdict verdict-${word.replaceAll(" ", "-")}`, title: steal_words[word] ?? null }, word));
+    item.append(
+      el(
+        "strong",
+        { class: `steal-verdict verdict-${word.replaceAll(" ", "-")}`, title: steal_words[word] ?? null },
+        word,
+      ),
+    );
   }
   return item;
 }
@@ -50,22 +61,36 @@ function number_of(kind: string, share: number | undefined, verdict: string | un
 function pressure(runner: Runner): HTMLElement {
   const shown = (["cpu_some", "io_some", "io_full", "memory_some", "memory_full"] as const).map((key) => {
     const share = runner.pressure?.[key];
-    return el("li", {}, el("span", {}, key.replace("_", " ")),
-      el("span", { class: typeof share === "number" ? "number" : "number absent" }, percent(share)));
+    return el(
+      "li",
+      {},
+      el("span", {}, key.replace("_", " ")),
+      el("span", { class: typeof share === "number" ? "number" : "number absent" }, percent(share)),
+    );
   });
-  return el("div", { class: "pressure" }, el("span", { class: "muted" }, "Tasks stalled (PSI), share of the window:"),
-    el("ul", { class: "numbers" }, ...shown));
+  return el(
+    "div",
+    { class: "pressure" },
+    el("span", { class: "muted" }, "Tasks stalled (PSI), share of the window:"),
+    el("ul", { class: "numbers" }, ...shown),
+  );
 }
 
 function shape(runner: Runner): HTMLElement[] {
   const entries = Object.entries(runner.shape ?? {}).map(([name, value]): [string, Child] => [name, String(value)]);
-  return entries.length === 0 ? [] : [folded(["What machine this is"], () => [facts(entries)], { class: "plain-fold" })];
+  return entries.length === 0
+    ? []
+    : [folded(["What machine this is"], () => [facts(entries)], { class: "plain-fold" })];
 }
 
 function caveats(runner: Runner): HTMLElement[] {
   const said: string[] = [];
   const verdict = runner.steal?.verdict;
   if (verdict) said.push(`Steal is ${steal_words[verdict] ?? verdict}.`);
+  const absent = columns.filter(
+    ([kind, fields]) => kind !== "steal" && !fields.some((field) => runner.cpu_seconds?.[field] !== undefined),
+  );
+  if (absent.length > 0) said.push("The shares are of the columns that were read.");
   if (runner.steal?.clock_why) said.push(runner.steal.clock_why);
   if (runner.container_view) said.push(`This is a container's view: ${runner.container_view.join("; ")}.`);
   if (runner.partial) said.push("The rows were read in part.");
@@ -78,15 +103,26 @@ export function runner_bar(snapshot: Snapshot): HTMLElement {
   const head = runner?.cpus === undefined ? "The runner" : `The runner, ${runner.cpus} CPUs`;
   const section = el("section", { class: "runner" }, el("h3", {}, head));
   if (!runner?.cpu_seconds) {
-    section.append(el("p", { class: "absent" }, "Not read: the runner's CPU time of both samples could not be compared."));
+    section.append(
+      el("p", { class: "absent" }, "Not read: the runner's CPU time of both samples could not be compared."),
+    );
     if (runner?.pressure) section.append(pressure(runner));
     return section;
   }
   const shares = column_shares(runner);
-  const segments: Segment[] = [...shares].flatMap(([kind, share]) => (share === undefined ? [] : [{ kind, words: kind, share }]));
+  const segments: Segment[] = [...shares].flatMap(([kind, share]) =>
+    share === undefined ? [] : [{ kind, words: kind, share }],
+  );
   section.append(
     stacked_bar("The runner's CPU time", segments),
-    el("ul", { class: "numbers legend" }, ...[...shares].map(([kind, share]) => number_of(kind, share, runner.steal?.verdict))),
-    pressure(runner), ...caveats(runner), ...shape(runner));
+    el(
+      "ul",
+      { class: "numbers legend" },
+      ...[...shares].map(([kind, share]) => number_of(kind, share, runner.steal?.verdict)),
+    ),
+    pressure(runner),
+    ...caveats(runner),
+    ...shape(runner),
+  );
   return section;
 }

@@ -12,8 +12,8 @@ export interface Part {
 export interface Shares {
   parts: Part[];
   throttled: number | undefined; // contained in waited
-  throttled_why: string;         // where throttled is undefined and that has a reason
-  open_halts: number;            // vCPUs whose halt had not ended at sample 2
+  throttled_why: string; // where throttled is undefined and that has a reason
+  open_halts: number; // vCPUs whose halt had not ended at sample 2
 }
 
 const part_key = /^((?:ran|waited|halted|other)(?:_or_(?:waited|halted|other))*)_share$/;
@@ -31,9 +31,11 @@ function throttled_why(node: Node): string {
   const { cgroup } = node;
   if (!cgroup) return "";
   const levels = [cgroup, ...(cgroup.above ?? [])];
-  if (levels.some((level) => (level.nodes ?? 1) > 1 && level.throttled_seconds !== undefined)) return "of several nodes";
+  if (levels.some((level) => (level.nodes ?? 1) > 1 && level.throttled_seconds !== undefined))
+    return "of several nodes";
   return cgroup.state === "read" && levels.every((level) => level.quota === "none" || level.quota === undefined)
-    ? "no quota" : "";
+    ? "no quota"
+    : "";
 }
 
 function window_of(vcpus: Vcpu[]): number {
@@ -46,7 +48,10 @@ function split_open_halts(parts: Part[], vcpus: Vcpu[]): Part[] {
   const open = vcpus.filter((vcpu) => vcpu.halt_in_progress);
   const other = parts.find((part) => part.key === "other");
   if (!other || open.length === 0 || whole <= 0) return parts;
-  const unsure = open.reduce((sum, vcpu) => sum + (typeof vcpu["other_seconds"] === "number" ? vcpu["other_seconds"] : 0), 0);
+  const unsure = open.reduce(
+    (sum, vcpu) => sum + (typeof vcpu["other_seconds"] === "number" ? vcpu["other_seconds"] : 0),
+    0,
+  );
   const moved = Math.min(other.share, unsure / whole);
   return [
     ...parts.filter((part) => part !== other),

@@ -15,7 +15,14 @@ function clipped(u: uPlot, draw: (context: CanvasRenderingContext2D) => void): v
 }
 
 /** Lines at an angle over a rectangle of a canvas, clipped to it. */
-function hatch(context: CanvasRenderingContext2D, left: number, top: number, width: number, height: number, apart: number): void {
+function hatch(
+  context: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+  apart: number,
+): void {
   context.save();
   context.beginPath();
   context.rect(left, top, width, height);

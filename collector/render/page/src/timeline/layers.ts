@@ -17,13 +17,17 @@ export interface ChartSpec {
   node?: string; // a name from outside, shown behind the title
   unit: "share" | "memory";
   layers: Layer[];
-  top: number;   // of the y axis, in the unit of the values
+  top: number; // of the y axis, in the unit of the values
   absent: string[];
 }
 
 const permille_format = (value: number | null | undefined): string => permille(value);
 
-function layers_of(set: SeriesSet | undefined, keys: [key: string, words: string, dash?: number[]][], draw: Layer["draw"]): [Layer[], string[]] {
+function layers_of(
+  set: SeriesSet | undefined,
+  keys: [key: string, words: string, dash?: number[]][],
+  draw: Layer["draw"],
+): [Layer[], string[]] {
   const layers: Layer[] = [];
   const absent: string[] = [];
   for (const [key, words, dash] of keys) {
@@ -35,14 +39,33 @@ function layers_of(set: SeriesSet | undefined, keys: [key: string, words: string
 }
 
 function runner_chart(timeline: Timeline): ChartSpec | null {
-  const [layers, absent] = layers_of(timeline.runner, [["user", "user"], ["system", "system"], ["interrupts", "interrupts"],
-    ["iowait", "iowait"], ["steal", "steal"], ["idle", "idle"]], "stack");
+  const [layers, absent] = layers_of(
+    timeline.runner,
+    [
+      ["user", "user"],
+      ["system", "system"],
+      ["interrupts", "interrupts"],
+      ["iowait", "iowait"],
+      ["steal", "steal"],
+      ["idle", "idle"],
+    ],
+    "stack",
+  );
   return layers.length === 0 ? null : { title: "Runner, CPU time", unit: "share", layers, top: 1000, absent };
 }
 
 function pressure_chart(timeline: Timeline, top: number): ChartSpec | null {
-  const [layers, absent] = layers_of(timeline.pressure, [["cpu_some", "cpu some"], ["io_some", "io some"], ["io_full", "io full", [6, 4]],
-    ["memory_some", "memory some"], ["memory_full", "memory full", [6, 4]]], "line");
+  const [layers, absent] = layers_of(
+    timeline.pressure,
+    [
+      ["cpu_some", "cpu some"],
+      ["io_some", "io some"],
+      ["io_full", "io full", [6, 4]],
+      ["memory_some", "memory some"],
+      ["memory_full", "memory full", [6, 4]],
+    ],
+    "line",
+  );
   return layers.length === 0 ? null : { title: "Runner, tasks stalled (PSI)", unit: "share", layers, top, absent };
 }
 
@@ -101,14 +124,31 @@ function node_chart(node: NodeSeries, count: number): ChartSpec {
     else if (state === "ran" || state === "waited") absent.push(state);
   }
   const beside: [string, Series | null | undefined, Layer["format"]][] = [
-    ["exits", sum_of(node.vcpus, count), rate], ["QEMU's other threads", node.others_cpus, cpus], ["control group", node.cgroup_cpus, cpus]];
+    ["exits", sum_of(node.vcpus, count), rate],
+    ["QEMU's other threads", node.others_cpus, cpus],
+    ["control group", node.cgroup_cpus, cpus],
+  ];
   if (node.throttled) {
-    layers.push({ kind: "throttled-line", words: "throttled (inside waited)", values: node.throttled, draw: "line", dash: [4, 3], format: permille_format });
+    layers.push({
+      kind: "throttled-line",
+      words: "throttled (inside waited)",
+      values: node.throttled,
+      draw: "line",
+      dash: [4, 3],
+      format: permille_format,
+    });
   }
   for (const [words, values, format] of beside) {
     if (values) layers.push({ kind: "none", words, values, draw: "none", format });
   }
-  return { title: `mean of ${node.vcpus.length} vCPU${node.vcpus.length === 1 ? "" : "s"}`, node: node.name, unit: "share", layers, top: 1000, absent };
+  return {
+    title: `mean of ${node.vcpus.length} vCPU${node.vcpus.length === 1 ? "" : "s"}`,
+    node: node.name,
+    unit: "share",
+    layers,
+    top: 1000,
+    absent,
+  };
 }
 
 function most(list: Series | undefined): number {

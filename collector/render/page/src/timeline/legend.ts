@@ -26,8 +26,15 @@ export function live_legend(spec: ChartSpec, steps: Steps, range: TimeRange, cur
   range.listen(show);
   cursor.listen(show);
   show();
-  const title = spec.node === undefined ? el("h4", {}, spec.title)
-    : el("h4", {}, outside(spec.node, "name"), el("span", { class: "muted" }, `, ${spec.title}`));
-  return el("div", { class: "chart-head" }, title, list,
-    spec.absent.length > 0 ? el("p", { class: "absent small" }, `Not read: ${spec.absent.join(", ")}.`) : null);
+  const title =
+    spec.node === undefined
+      ? el("h4", {}, spec.title)
+      : el("h4", {}, outside(spec.node, "name"), el("span", { class: "muted" }, `, ${spec.title}`));
+  return el(
+    "div",
+    { class: "chart-head" },
+    title,
+    list,
+    spec.absent.length > 0 ? el("p", { class: "absent small" }, `Not read: ${spec.absent.join(", ")}.`) : null,
+  );
 }

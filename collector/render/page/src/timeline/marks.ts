@@ -32,8 +32,11 @@ export function mark_strip(marks: Mark[], range: TimeRange): HTMLElement | null 
   strip.append(track);
   const sorted = [...marks].sort((a, b) => a.from - b.from);
   const buttons = sorted.map((mark) => {
-    const button = el("button", { type: "button", class: `mark level-${mark.finding.level}`,
-      title: `${mark.from.toFixed(1)}–${mark.to.toFixed(1)} s: ${mark.finding.says}` });
+    const button = el("button", {
+      type: "button",
+      class: `mark level-${mark.finding.level}`,
+      title: `${mark.from.toFixed(1)}–${mark.to.toFixed(1)} s: ${mark.finding.says}`,
+    });
     button.append(el("span", { class: "mark-number" }, String(mark.number)), ` ${mark.finding.id}`);
     button.addEventListener("click", mark.open);
     track.append(button);

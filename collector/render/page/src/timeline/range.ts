@@ -22,7 +22,10 @@ class Shared {
 export class TimeRange extends Shared {
   shown: Span;
 
-  constructor(readonly whole: Span, readonly narrowest = 2) {
+  constructor(
+    readonly whole: Span,
+    readonly narrowest = 2,
+  ) {
     super();
     this.shown = { ...whole };
   }

@@ -10,14 +10,19 @@ import type { TimeCursor, TimeRange } from "./range";
 import { Steps } from "./steps";
 import { timeline_keys, toolbar } from "./toolbar";
 
-const help = "Drag over a chart or the map to zoom, double-click to show all. With the timeline focused: ← → move, + − zoom, "
-  + "0 or Escape shows all. With the map focused the arrow keys, Home and End go from cell to cell.";
+const help =
+  "Drag over a chart or the map to zoom, double-click to show all. With the timeline focused: ← → move, + − zoom, " +
+  "0 or Escape shows all. With the map focused the arrow keys, Home and End go from cell to cell.";
 
 function notes(timeline: Timeline, steps: Steps): string[] {
-  const said = [`Begins at ${day_and_clock(timeline.epoch_seconds)}; read every ${timeline.interval_seconds} s, ${steps.count} steps`
-    + `${timeline.merged > 1 ? `, each made of ${timeline.merged} readings` : ""}.`];
+  const said = [
+    `Begins at ${day_and_clock(timeline.epoch_seconds)}; read every ${timeline.interval_seconds} s, ${steps.count} steps` +
+      `${timeline.merged > 1 ? `, each made of ${timeline.merged} readings` : ""}.`,
+  ];
   if (timeline.gaps.length > 0) {
-    said.push(`Ticks are missing in ${timeline.gaps.length} step${timeline.gaps.length === 1 ? "" : "s"}: hatched, and no line is drawn there.`);
+    said.push(
+      `Ticks are missing in ${timeline.gaps.length} step${timeline.gaps.length === 1 ? "" : "s"}: hatched, and no line is drawn there.`,
+    );
   }
   if (timeline.nodes_left_out > 0) said.push(`${timeline.nodes_left_out} nodes are left out.`);
   return said;
@@ -25,7 +30,12 @@ function notes(timeline: Timeline, steps: Steps): string[] {
 
 /** The seconds between the samples. `marks` are the findings that have their seconds. */
 export function timeline_section(
-  timeline: Timeline, marks: Mark[], tops: Tops, range: TimeRange, cursor: TimeCursor, head: Child[],
+  timeline: Timeline,
+  marks: Mark[],
+  tops: Tops,
+  range: TimeRange,
+  cursor: TimeCursor,
+  head: Child[],
 ): HTMLElement {
   const steps = new Steps(timeline);
   const section = el("section", { class: "timeline" }, el("h3", {}, ...head));
@@ -39,13 +49,22 @@ export function timeline_section(
   if (strip) body.append(strip);
   for (const spec of chart_specs(timeline, tops)) {
     const name = spec.node === undefined ? spec.title : `${spec.node}, ${spec.title}`;
-    body.append(el("div", { class: "chart-block", role: "group", "aria-label": `Chart: ${name}` },
-      live_legend(spec, steps, range, cursor), chart(spec, steps, marks, range, cursor)));
+    body.append(
+      el(
+        "div",
+        { class: "chart-block", role: "group", "aria-label": `Chart: ${name}` },
+        live_legend(spec, steps, range, cursor),
+        chart(spec, steps, marks, range, cursor),
+      ),
+    );
   }
   const heat = heat_map(timeline, steps, range, cursor);
   if (heat) body.append(heat);
   timeline_keys(body, range, cursor);
-  section.append(el("p", { class: "muted small" }, notes(timeline, steps).join(" ")),
-    el("p", { class: "muted small controls" }, help), body);
+  section.append(
+    el("p", { class: "muted small" }, notes(timeline, steps).join(" ")),
+    el("p", { class: "muted small controls" }, help),
+    body,
+  );
   return section;
 }
