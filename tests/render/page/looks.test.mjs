@@ -66,6 +66,7 @@ test("the scheme can be changed by a button; the charts follow", async () => {
   await settled(page);
   assert.equal(await painted(), light);
   await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForTimeout(200);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.scheme), "light"); // what was chosen stays
   await close();
 });
@@ -73,14 +74,14 @@ test("the scheme can be changed by a button; the charts follow", async () => {
 test("the scheme follows the system where nothing was chosen", async () => {
   const { page, close } = await browser.open("usual", { colorScheme: "light" });
   await page.emulateMedia({ colorScheme: "dark" });
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.scheme), "dark");
+  await page.waitForFunction(() => document.documentElement.dataset.scheme === "dark");
   await close();
 });
 
 test("printed: everything unfolded, black on white, no controls, and afterwards as before", async () => {
   const { page, close } = await browser.open("usual", { colorScheme: "dark" });
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
-  await settled(page);
+  await page.waitForFunction(() => !document.querySelector("details:not([open])"));
   const print = await page.evaluate(() => ({
     folded: document.querySelectorAll("details:not([open])").length,
     texts: document.querySelectorAll(".capture pre").length,
@@ -92,8 +93,7 @@ test("printed: everything unfolded, black on white, no controls, and afterwards 
   await page.setViewportSize({ width: 703, height: 900 });
   await keep(page, "usual-print");
   await page.emulateMedia({ media: "screen", colorScheme: "dark" });
-  await settled(page);
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.scheme), "dark");
+  await page.waitForFunction(() => document.documentElement.dataset.scheme === "dark");
   assert.equal(await page.locator("details[open]").count(), 0);
   await close();
 });

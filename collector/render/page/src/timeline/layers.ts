@@ -134,7 +134,6 @@ function node_chart(node: NodeSeries, count: number): ChartSpec {
       words: "throttled (inside waited)",
       values: node.throttled,
       draw: "line",
-      dash: [4, 3],
       format: permille_format,
     });
   }

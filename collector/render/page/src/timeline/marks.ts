@@ -1,5 +1,6 @@
 import type { Finding } from "../data";
 import { el } from "../dom";
+import { register } from "../redraw";
 import type { TimeRange } from "./range";
 
 /** A finding with its seconds, numbered as on the page. */
@@ -10,6 +11,8 @@ export interface Mark {
   to: number;
   open: () => void;
 }
+
+const words_room = 124; // CSS pixels that the words of a mark need
 
 export const gutter = { left: 56, right: 12 };
 
@@ -45,19 +48,20 @@ export function mark_strip(marks: Mark[], range: TimeRange): HTMLElement | null 
   const place = (): void => {
     const { from, to } = range.shown;
     const width = to - from;
-    const lanes = lanes_of(sorted, width * 0.16);
+    const room = words_room / Math.max(track.clientWidth, words_room); // a share of what is shown
+    const lanes = lanes_of(sorted, width * room);
     sorted.forEach((mark, at) => {
       const button = buttons[at];
       if (!button) return;
       button.hidden = mark.to < from || mark.from > to;
       const left = Math.max(0, (mark.from - from) / width);
-      button.style.left = `${100 * Math.min(left, 0.98)}%`;
+      button.style.left = `${100 * Math.min(left, 1 - room)}%`;
       button.style.width = `${100 * (Math.min(1, (mark.to - from) / width) - left)}%`;
       button.style.top = `${24 * (lanes[at] ?? 0)}px`;
     });
     track.style.height = `${24 * (Math.max(0, ...lanes) + 1)}px`;
   };
   range.listen(place);
-  place();
+  register({ paint: place });
   return strip;
 }
