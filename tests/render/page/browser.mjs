@@ -19,7 +19,14 @@ export function needed(name) {
 
 export const require_module = (name) => createRequire(join(needed("PAGE_MODULES"), "package.json"))(name);
 
-const flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** Opens pages in windows of their own and notes what each asked for and complained of. */
 export class Browser {
@@ -28,7 +35,10 @@ export class Browser {
     self.place = mkdtempSync(join(tmpdir(), "cozy-page-"));
     mkdirSync(needed("PAGE_ARTIFACTS"), { recursive: true });
     self.browser = await require_module("playwright-core").chromium.launch({
-      executablePath: needed("PAGE_CHROMIUM"), headless: true, args: flags, timeout: 60_000,
+      executablePath: needed("PAGE_CHROMIUM"),
+      headless: true,
+      args: flags,
+      timeout: 60_000,
       env: { ...process.env, HOME: self.place, XDG_CONFIG_HOME: self.place, XDG_CACHE_HOME: self.place },
     });
     return self;
@@ -48,7 +58,11 @@ export class Browser {
 
   /** Shows a file; `seen` is filled while it is open. */
   async show(file, options = {}) {
-    const context = await this.browser.newContext({ viewport: { width: 1200, height: 900 }, offline: true, ...options });
+    const context = await this.browser.newContext({
+      viewport: { width: 1200, height: 900 },
+      offline: true,
+      ...options,
+    });
     const page = await context.newPage();
     const seen = { requests: [], errors: [] };
     page.on("request", (request) => seen.requests.push(request.url()));
@@ -61,7 +75,9 @@ export class Browser {
       void dialog.dismiss();
     });
     await page.addInitScript(() => {
-      addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+      addEventListener("securitypolicyviolation", (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+      );
     });
     await page.goto(pathToFileURL(file).href);
     return { page, seen, close: () => context.close() };
@@ -81,9 +97,16 @@ export async function keep(page, name, element = null) {
 
 /** What every chart and the heat map of a page show, each as "from to" in thousandths of a second. */
 export function ranges(page, within = "body") {
-  return page.locator(within).first().evaluate((root) => [...root.querySelectorAll("[data-from]")]
-    .map((element) => `${Math.round(1000 * element.dataset.from)} ${Math.round(1000 * element.dataset.to)}`));
+  return page
+    .locator(within)
+    .first()
+    .evaluate((root) =>
+      [...root.querySelectorAll("[data-from]")].map(
+        (element) => `${Math.round(1000 * element.dataset.from)} ${Math.round(1000 * element.dataset.to)}`,
+      ),
+    );
 }
 
 /** uPlot gathers its changes until the current task is over. */
-export const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0))));
+export const settled = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0))));

@@ -4,14 +4,21 @@ import { after, before, test } from "node:test";
 import { Browser } from "./browser.mjs";
 
 let browser;
-before(async () => { browser = await Browser.start(); });
-after(async () => { await browser?.end(); });
+before(async () => {
+  browser = await Browser.start();
+});
+after(async () => {
+  await browser?.end();
+});
 
-const words = async (page, selector) => (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+const words = async (page, selector) =>
+  (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
 
 test("the verdict is the heading, the window stands under it", async () => {
   const { page, close } = await browser.open("usual");
-  assert.deepEqual(await words(page, "h2"), ["a sandbox node stood still: vCPU 0 of srv2 neither ran nor halted for 6.0 s"]);
+  assert.deepEqual(await words(page, "h2"), [
+    "a sandbox node stood still: vCPU 0 of srv2 neither ran nor halted for 6.0 s",
+  ]);
   assert.match((await words(page, ".verdict > p"))[1], /^Window 120\.121 s ± 0\.007 s from 2026-12-01 03:46:09 UTC/);
   assert.equal(await page.locator("nav").count(), 0);
   await close();
@@ -33,8 +40,13 @@ test("a node's numbers: a part of waited is throttled, and an open halt is a bou
   assert.equal(rows[0], "srv1 2 vCPUs 52.1 % 31.0 % 4.5 % 12.4 % 3.0 % 28.1 k/s");
   assert.equal(rows[2], "srv3 2 vCPUs 0.4 % 0.0 % ≤ 0.2 % 99.4–99.6 % 3.0 % 28.1 k/s");
   const bar = page.locator(".budget-table .bar").first();
-  assert.equal(await bar.getAttribute("aria-label"), "srv1, vCPU time: ran 52.1 %, waited 31.0 % (of which throttled 3.0 %), other 4.5 %, halted 12.4 %");
-  const shares = await bar.evaluate((element) => [...element.children].map((piece) => piece.getBoundingClientRect().width / element.getBoundingClientRect().width));
+  assert.equal(
+    await bar.getAttribute("aria-label"),
+    "srv1, vCPU time: ran 52.1 %, waited 31.0 % (of which throttled 3.0 %), other 4.5 %, halted 12.4 %",
+  );
+  const shares = await bar.evaluate((element) =>
+    [...element.children].map((piece) => piece.getBoundingClientRect().width / element.getBoundingClientRect().width),
+  );
   assert.ok(Math.abs(shares[0] - 0.521) < 0.01, String(shares));
   const inside = await bar.evaluate((element) => element.querySelector(".kind-throttled").parentElement.className);
   assert.match(inside, /kind-waited/);
@@ -43,8 +55,14 @@ test("a node's numbers: a part of waited is throttled, and an open halt is a bou
 
 test("the runner's numbers, with the word that its steal is worth", async () => {
   const { page, close } = await browser.open("usual");
-  assert.deepEqual(await words(page, ".runner > .legend li"),
-    ["user 61.0 %", "system 8.8 %", "interrupts 0.8 %", "iowait 0.4 %", "steal 3.1 % proved", "idle 25.9 %"]);
+  assert.deepEqual(await words(page, ".runner > .legend li"), [
+    "user 61.0 %",
+    "system 8.8 %",
+    "interrupts 0.8 %",
+    "iowait 0.4 %",
+    "steal 3.1 % proved",
+    "idle 25.9 %",
+  ]);
   await close();
 });
 
@@ -81,8 +99,14 @@ test("a finding opens to its evidence and to what it does not prove, and leads t
   assert.equal(await finding.locator("table").isVisible(), false);
   await finding.locator("summary").click();
   assert.equal(await finding.evaluate((details) => details.open), true);
-  assert.deepEqual(await words(page, ".finding[open] tbody td"),
-    ["sandbox-qemu-thread-cpu", "thread 922/924", "run_delay_ns", "600 000 000", "18 600 000 000", "+18 000 000 000"]);
+  assert.deepEqual(await words(page, ".finding[open] tbody td"), [
+    "sandbox-qemu-thread-cpu",
+    "thread 922/924",
+    "run_delay_ns",
+    "600 000 000",
+    "18 600 000 000",
+    "+18 000 000 000",
+  ]);
   assert.match(await finding.locator(".not-proof").innerText(), /^It does not prove who held the vCPU/);
   await finding.locator("a").nth(1).click();
   const opened = page.locator(".capture[open]");
@@ -114,7 +138,10 @@ test("what is folded can be found by a search in the page", async () => {
 
 test("a comparison has two columns, its numbers, and what only one has", async () => {
   const { page, close } = await browser.open("compared");
-  assert.deepEqual(await words(page, "h2"), ["nothing unusual was seen", "a sandbox node stood still: vCPU 0 of srv2 neither ran nor halted for 6.0 s"]);
+  assert.deepEqual(await words(page, "h2"), [
+    "nothing unusual was seen",
+    "a sandbox node stood still: vCPU 0 of srv2 neither ran nor halted for 6.0 s",
+  ]);
   const [left, right] = await Promise.all([0, 1].map((at) => page.locator(".verdicts .column").nth(at).boundingBox()));
   assert.equal(left.y, right.y);
   assert.ok(right.x >= left.x + left.width);
@@ -130,7 +157,9 @@ test("a comparison has two columns, its numbers, and what only one has", async (
 
 test("a comparison is one column where the window is narrow", async () => {
   const { page, close } = await browser.open("compared", { viewport: { width: 390, height: 800 } });
-  const [first, second] = await Promise.all([0, 1].map((at) => page.locator(".verdicts .column").nth(at).boundingBox()));
+  const [first, second] = await Promise.all(
+    [0, 1].map((at) => page.locator(".verdicts .column").nth(at).boundingBox()),
+  );
   assert.equal(first.x, second.x);
   assert.ok(second.y >= first.y + first.height);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));

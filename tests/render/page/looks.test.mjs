@@ -6,11 +6,16 @@ import { after, before, test } from "node:test";
 import { Browser, keep, needed, settled } from "./browser.mjs";
 
 let browser;
-before(async () => { browser = await Browser.start(); });
-after(async () => { await browser?.end(); });
+before(async () => {
+  browser = await Browser.start();
+});
+after(async () => {
+  await browser?.end();
+});
 
 function luminance(hex) {
-  const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+  const [r, g, b] = [1, 3, 5]
+    .map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
@@ -28,18 +33,32 @@ const texts = ["text", "muted", "link", "warning", "notice", "green-side", "red-
 for (const scheme of ["light", "dark"]) {
   test(`${scheme}: every colour stands out from the surface, and the states from each other by lightness`, async () => {
     const { page, close } = await browser.open("no_timeline", { colorScheme: scheme });
-    const colours = await page.evaluate((names) => Object.fromEntries(names.map((name) =>
-      [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()])), ["surface", "panel", ...states, ...stacked, ...lines, ...texts]);
+    const colours = await page.evaluate(
+      (names) =>
+        Object.fromEntries(
+          names.map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()]),
+        ),
+      ["surface", "panel", ...states, ...stacked, ...lines, ...texts],
+    );
     const { surface } = colours;
     assert.equal(luminance(surface) > 0.5, scheme === "light");
-    for (const name of [...states, ...stacked, ...lines]) assert.ok(contrast(colours[name], surface) >= 3, `${name}: ${contrast(colours[name], surface)}`);
-    for (const name of texts) assert.ok(contrast(colours[name], surface) >= 4.5, `${name}: ${contrast(colours[name], surface)}`);
-    for (const name of ["text", "muted"]) assert.ok(contrast(colours[name], colours.panel) >= 4.5, `${name} on a panel`);
-    for (const a of states) for (const b of states) {
-      if (a < b) assert.ok(contrast(colours[a], colours[b]) >= 1.3, `${a} and ${b}: ${contrast(colours[a], colours[b])}`);
-    }
-    stacked.slice(1).forEach((name, at) => { // neighbours in the runner's bar
-      assert.ok(contrast(colours[name], colours[stacked[at]]) >= 1.3, `${name} and ${stacked[at]}: ${contrast(colours[name], colours[stacked[at]])}`);
+    for (const name of [...states, ...stacked, ...lines])
+      assert.ok(contrast(colours[name], surface) >= 3, `${name}: ${contrast(colours[name], surface)}`);
+    for (const name of texts)
+      assert.ok(contrast(colours[name], surface) >= 4.5, `${name}: ${contrast(colours[name], surface)}`);
+    for (const name of ["text", "muted"])
+      assert.ok(contrast(colours[name], colours.panel) >= 4.5, `${name} on a panel`);
+    for (const a of states)
+      for (const b of states) {
+        if (a < b)
+          assert.ok(contrast(colours[a], colours[b]) >= 1.3, `${a} and ${b}: ${contrast(colours[a], colours[b])}`);
+      }
+    stacked.slice(1).forEach((name, at) => {
+      // neighbours in the runner's bar
+      assert.ok(
+        contrast(colours[name], colours[stacked[at]]) >= 1.3,
+        `${name} and ${stacked[at]}: ${contrast(colours[name], colours[stacked[at]])}`,
+      );
     });
     await close();
   });
@@ -56,7 +75,11 @@ for (const scheme of ["light", "dark"]) {
 
 test("the scheme can be changed by a button; the charts follow", async () => {
   const { page, close } = await browser.open("usual", { colorScheme: "light" });
-  const painted = () => page.locator(".chart canvas").first().evaluate((canvas) => canvas.toDataURL().length + canvas.toDataURL());
+  const painted = () =>
+    page
+      .locator(".chart canvas")
+      .first()
+      .evaluate((canvas) => canvas.toDataURL().length + canvas.toDataURL());
   const light = await painted();
   await page.getByRole("button", { name: "dark colours" }).click();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.scheme), "dark");
@@ -122,20 +145,32 @@ for (const name of ["usual", "compared", "absent_numbers", "only_sample_1"]) {
 
 test("charts follow the width of the window", async () => {
   const { page, close } = await browser.open("usual");
-  const width = () => page.locator(".chart .uplot").first().evaluate((root) => root.getBoundingClientRect().width);
+  const width = () =>
+    page
+      .locator(".chart .uplot")
+      .first()
+      .evaluate((root) => root.getBoundingClientRect().width);
   const before_it = await width();
   await page.setViewportSize({ width: 700, height: 900 });
-  await page.waitForFunction((wide) => document.querySelector(".chart .uplot").getBoundingClientRect().width < wide, before_it);
+  await page.waitForFunction(
+    (wide) => document.querySelector(".chart .uplot").getBoundingClientRect().width < wide,
+    before_it,
+  );
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await close();
 });
 
 test("landmarks and names for those who do not see it", async () => {
   const { page, close } = await browser.open("two_snapshots");
-  for (const role of ["main", "banner", "navigation", "contentinfo"]) assert.ok((await page.getByRole(role).count()) >= 1, role);
+  for (const role of ["main", "banner", "navigation", "contentinfo"])
+    assert.ok((await page.getByRole(role).count()) >= 1, role);
   assert.equal(await page.getByRole("heading", { level: 1 }).count(), 1);
-  const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, [role=img], [role=region], [role=application], [role=group]")]
-    .filter((element) => !element.getAttribute("aria-label") && !element.textContent.trim()).length);
+  const unnamed = await page.evaluate(
+    () =>
+      [...document.querySelectorAll("button, [role=img], [role=region], [role=application], [role=group]")].filter(
+        (element) => !element.getAttribute("aria-label") && !element.textContent.trim(),
+      ).length,
+  );
   assert.equal(unnamed, 0);
   const ids = await page.evaluate(() => [...document.querySelectorAll("[id]")].map((element) => element.id));
   assert.equal(new Set(ids).size, ids.length);

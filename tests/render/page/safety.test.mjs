@@ -7,8 +7,12 @@ import { Browser } from "./browser.mjs";
 import { cases } from "./cases.mjs";
 
 let browser;
-before(async () => { browser = await Browser.start(); });
-after(async () => { await browser?.end(); });
+before(async () => {
+  browser = await Browser.start();
+});
+after(async () => {
+  await browser?.end();
+});
 
 for (const name of Object.keys(cases)) {
   test(`${name}: no request but its own file, no error, no violation of the policy`, async () => {
@@ -26,9 +30,14 @@ for (const name of Object.keys(cases)) {
 test("hostile names are text wherever they stand", async () => {
   const { page, seen, close } = await browser.open("hostile");
   const strange = await page.evaluate(() => ({
-    images: document.images.length, scripts: document.scripts.length, frames: document.querySelectorAll("iframe, object, embed, base, form").length,
-    handlers: [...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))).length,
-    styles: document.querySelectorAll("body style").length, bold: document.querySelectorAll("b").length,
+    images: document.images.length,
+    scripts: document.scripts.length,
+    frames: document.querySelectorAll("iframe, object, embed, base, form").length,
+    handlers: [...document.querySelectorAll("*")].filter((element) =>
+      [...element.attributes].some(({ name }) => name.startsWith("on")),
+    ).length,
+    styles: document.querySelectorAll("body style").length,
+    bold: document.querySelectorAll("b").length,
   }));
   assert.deepEqual(strange, { images: 0, scripts: 2, frames: 0, handlers: 0, styles: 0, bold: 0 });
   const heading = await page.locator("h2").first().textContent();
@@ -44,7 +53,10 @@ test("hostile names are text wherever they stand", async () => {
 test("a captured text is verbatim, hostile or not", async () => {
   const { page, close } = await browser.open("hostile");
   await page.locator(".capture summary").first().click();
-  const text = await page.locator(".capture pre").first().evaluate((pre) => pre.textContent);
+  const text = await page
+    .locator(".capture pre")
+    .first()
+    .evaluate((pre) => pre.textContent);
   assert.equal(text, cases.hostile().reports[0].captures[0].text);
   await close();
 });
@@ -64,7 +76,10 @@ test("a script that is put into the file does not run", async () => {
   (await import("node:fs")).writeFileSync(other, text);
   const { page, seen, close } = await browser.show(other);
   assert.equal(await page.title(), "cozybracket");
-  assert.ok(seen.errors.some((words) => words.includes("Content Security Policy")), seen.errors.join("\n"));
+  assert.ok(
+    seen.errors.some((words) => words.includes("Content Security Policy")),
+    seen.errors.join("\n"),
+  );
   await close();
 });
 

@@ -5,8 +5,12 @@ import { Browser, ranges, settled } from "./browser.mjs";
 import { cases } from "./cases.mjs";
 
 let browser;
-before(async () => { browser = await Browser.start(); });
-after(async () => { await browser?.end(); });
+before(async () => {
+  browser = await Browser.start();
+});
+after(async () => {
+  await browser?.end();
+});
 
 const whole = (name) => {
   const { starts, lengths } = cases[name]().reports.at(-1).timelines[0];
@@ -124,9 +128,16 @@ test("pointing moves one cursor through all charts and the map, with the clock",
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 40);
   await settled(page);
-  const lines = await page.evaluate(() => [...document.querySelectorAll(".u-cursor-x, .heat-line")].map((line) => Math.round(line.getBoundingClientRect().left)));
+  const lines = await page.evaluate(() =>
+    [...document.querySelectorAll(".u-cursor-x, .heat-line")].map((line) =>
+      Math.round(line.getBoundingClientRect().left),
+    ),
+  );
   assert.equal(lines.length, 7);
-  assert.ok(lines.every((left) => Math.abs(left - lines[0]) <= 1), lines.join(" "));
+  assert.ok(
+    lines.every((left) => Math.abs(left - lines[0]) <= 1),
+    lines.join(" "),
+  );
   assert.match(await page.locator(".moment").innerText(), /^at 6[34]\.\d–6[345]\.\d s, 03:47:1\d\.\d UTC$/);
   const { user } = cases.usual().reports[0].timelines[0].runner;
   const step = Number((await page.locator(".moment").innerText()).match(/^at (\d+)/)[1]);
@@ -141,7 +152,10 @@ test("the map is read by keys, in words", async () => {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowRight");
   const said = await page.locator("[aria-live]").innerText();
-  assert.match(said, /^srv1 vCPU 1, 1\.0–2\.0 s, 03:46:10\.\d UTC: ran \d+\.\d %, waited \d+\.\d %, halted or other \d+\.\d %, halted \d+\.\d %, exits /);
+  assert.match(
+    said,
+    /^srv1 vCPU 1, 1\.0–2\.0 s, 03:46:10\.\d UTC: ran \d+\.\d %, waited \d+\.\d %, halted or other \d+\.\d %, halted \d+\.\d %, exits /,
+  );
   await page.keyboard.press("End");
   assert.match(await page.locator("[aria-live]").innerText(), /^srv1 vCPU 1, 12\d/);
   assert.deepEqual(await shared(page), [0, whole("usual")]);
@@ -163,28 +177,32 @@ test("a cell that was not read says so", async () => {
 
 /** The colours of a chart's plot in a column, by how many of its pixels have each. */
 function column_colours(page, chart, moment) {
-  return page.locator(".chart .uplot").nth(chart).evaluate((root, at) => {
-    const canvas = root.querySelector("canvas");
-    const over = root.querySelector(".u-over");
-    const ratio = devicePixelRatio;
-    const share = (at - root.dataset.from) / (root.dataset.to - root.dataset.from);
-    const x = Math.round((over.offsetLeft + share * over.offsetWidth) * ratio);
-    const { data } = canvas.getContext("2d").getImageData(x, over.offsetTop * ratio, 1, over.offsetHeight * ratio);
-    const counts = {};
-    for (let i = 0; i < data.length; i += 4) {
-      const name = `#${[data[i], data[i + 1], data[i + 2]].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
-    return counts;
-  }, moment);
+  return page
+    .locator(".chart .uplot")
+    .nth(chart)
+    .evaluate((root, at) => {
+      const canvas = root.querySelector("canvas");
+      const over = root.querySelector(".u-over");
+      const ratio = devicePixelRatio;
+      const share = (at - root.dataset.from) / (root.dataset.to - root.dataset.from);
+      const x = Math.round((over.offsetLeft + share * over.offsetWidth) * ratio);
+      const { data } = canvas.getContext("2d").getImageData(x, over.offsetTop * ratio, 1, over.offsetHeight * ratio);
+      const counts = {};
+      for (let i = 0; i < data.length; i += 4) {
+        const name = `#${[data[i], data[i + 1], data[i + 2]].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+        counts[name] = (counts[name] ?? 0) + 1;
+      }
+      return counts;
+    }, moment);
 }
 
 test("a missing tick is a gap: neither a line nor an area crosses it", async () => {
   const { page, close } = await browser.open("usual");
-  const drawn = (counts) => Object.keys(counts).some((name) => {
-    const parts = [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
-    return name === "#8996a3" || Math.max(...parts) - Math.min(...parts) > 30; // what has a hue, and the grey of halted and idle
-  });
+  const drawn = (counts) =>
+    Object.keys(counts).some((name) => {
+      const parts = [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
+      return name === "#8996a3" || Math.max(...parts) - Math.min(...parts) > 30; // what has a hue, and the grey of halted and idle
+    });
   for (let chart = 0; chart < 6; chart += 1) {
     const inside = await column_colours(page, chart, 104 + 4.5);
     assert.ok(!drawn(inside), `chart ${chart}: ${JSON.stringify(inside)}`);
