@@ -79,7 +79,7 @@ export class Browser {
         console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
       );
     });
-    await page.goto(pathToFileURL(file).href);
+    await page.goto(file === "about:blank" ? file : pathToFileURL(file).href);
     return { page, seen, close: () => context.close() };
   }
 

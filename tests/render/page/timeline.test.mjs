@@ -196,25 +196,37 @@ function column_colours(page, chart, moment) {
     }, moment);
 }
 
-test("a missing tick is a gap: neither a line nor an area crosses it", async () => {
-  const { page, close } = await browser.open("usual");
-  const drawn = (counts) =>
-    Object.keys(counts).some((name) => {
-      const parts = [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
-      return name === "#8996a3" || Math.max(...parts) - Math.min(...parts) > 30; // what has a hue, and the grey of halted and idle
-    });
-  for (let chart = 0; chart < 6; chart += 1) {
-    const inside = await column_colours(page, chart, 104 + 4.5);
-    assert.ok(!drawn(inside), `chart ${chart}: ${JSON.stringify(inside)}`);
-    const beside = await column_colours(page, chart, 101.5);
-    assert.ok(drawn(beside), `chart ${chart}: ${JSON.stringify(beside)}`);
-  }
-  await page.locator(".heat-canvas").scrollIntoViewIfNeeded();
-  const box = await page.locator(".heat-canvas").boundingBox();
-  await page.mouse.move(box.x + 56 + ((box.width - 68) * 108) / whole("usual"), box.y + 25);
-  assert.match(await page.locator(".readout").innerText(), /ticks missing: means of the whole/);
-  await close();
-});
+/** Whether anything of a chart is drawn: what has a hue, and the grey of halted and idle. */
+function drawn(counts) {
+  return Object.keys(counts).some((name) => {
+    const parts = [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
+    return name === "#8996a3" || Math.max(...parts) - Math.min(...parts) > 30;
+  });
+}
+
+for (const [name, gap] of [
+  ["usual", 104],
+  ["big", 1500],
+]) {
+  test(`a missing tick is a gap: neither a line nor an area crosses it (${name})`, async () => {
+    const { page, close } = await browser.open(name);
+    const { starts, lengths } = cases[name]().reports[0].timelines[0];
+    for (let chart = 0; chart < 6; chart += 1) {
+      const inside = await column_colours(page, chart, starts[gap] + lengths[gap] / 2);
+      assert.ok(!drawn(inside), `chart ${chart}: ${JSON.stringify(inside)}`);
+      for (const beside of [starts[gap - 3], starts[gap + 3]]) {
+        const counts = await column_colours(page, chart, beside);
+        assert.ok(drawn(counts), `chart ${chart}: ${JSON.stringify(counts)}`);
+      }
+    }
+    await page.locator(".heat-canvas").scrollIntoViewIfNeeded();
+    const box = await page.locator(".heat-canvas").boundingBox();
+    const share = (starts[gap] + lengths[gap] / 2) / whole(name);
+    await page.mouse.move(box.x + 56 + (box.width - 68) * share, box.y + 25);
+    assert.match(await page.locator(".readout").innerText(), /ticks missing: means of the whole/);
+    await close();
+  });
+}
 
 test("a stack has the heights of its shares", async () => {
   const { page, close } = await browser.open("usual");

@@ -15,10 +15,10 @@ const columns: [kind: string, fields: string[]][] = [
 ];
 
 const steal_words: Record<string, string> = {
-  proved: "proved: the machine under the runner ran somebody else",
-  "none seen": "none seen, and this machine can show it",
-  "not observable": "not observable: nothing says that this machine can show it, so 0 proves nothing",
-  unusable: "unusable: the column went back or is impossible, so the shares are of the others",
+  proved: "Steal is proved: the machine under the runner ran somebody else",
+  "none seen": "No steal was seen, and this machine can show it",
+  "not observable": "Steal is not observable: nothing says that this machine can show it, so 0 proves nothing",
+  unusable: "Steal is unusable: the column went back or is impossible, so the shares are of the others",
 };
 
 /** Shares of the columns; undefined where no field of it was read. Guest time is inside user and never added. */
@@ -86,7 +86,7 @@ function shape(runner: Runner): HTMLElement[] {
 function caveats(runner: Runner): HTMLElement[] {
   const said: string[] = [];
   const verdict = runner.steal?.verdict;
-  if (verdict) said.push(`Steal is ${steal_words[verdict] ?? verdict}.`);
+  if (verdict) said.push(`${steal_words[verdict] ?? `Steal: ${verdict}`}.`);
   const absent = columns.filter(
     ([kind, fields]) => kind !== "steal" && !fields.some((field) => runner.cpu_seconds?.[field] !== undefined),
   );

@@ -45,8 +45,8 @@ export function window_words(snapshot: Snapshot): string {
   if (!span) {
     return `No window: what two samples would enclose was not read${from ? `; sample 1 is${from}` : ""}.`;
   }
-  const doubt = span.wall_clock ? ", by the clock of the day, which can be stepped" : "";
-  return `Window ${span.seconds.toFixed(3)} s ± ${span.error_seconds.toFixed(3)} s${doubt}${from}.`;
+  const doubt = span.wall_clock ? "; both by the clock of the day, which can be stepped" : "";
+  return `Window ${span.seconds.toFixed(3)} s ± ${span.error_seconds.toFixed(3)} s${from}${doubt}.`;
 }
 
 function open_line(open: Open): HTMLElement {
@@ -96,11 +96,11 @@ export function snapshot_head(snapshot: Snapshot, id: string, label = ""): HTMLE
   );
 }
 
-export function no_timeline(snapshot: Snapshot): HTMLElement {
+export function no_timeline(snapshot: Snapshot, head: Child[] = ["Timeline"]): HTMLElement {
   return el(
     "section",
     { class: "timeline" },
-    el("h3", {}, "Timeline"),
+    el("h3", {}, ...head),
     el(
       "p",
       { class: "absent" },

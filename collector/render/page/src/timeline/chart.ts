@@ -21,6 +21,7 @@ function series_of(layer: Layer, steps: Steps): uPlot.Series {
   return {
     label: layer.words,
     stroke: () => colour(layer.kind),
+    fill: () => `${colour(layer.kind)}38`,
     width: 1.75,
     points: { show: false },
     paths: step_paths(steps),

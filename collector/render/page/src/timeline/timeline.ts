@@ -24,6 +24,9 @@ function notes(timeline: Timeline, steps: Steps): string[] {
       `Ticks are missing in ${timeline.gaps.length} step${timeline.gaps.length === 1 ? "" : "s"}: hatched, and no line is drawn there.`,
     );
   }
+  if (steps.count > 500) {
+    said.push("Where one pixel holds several steps, a line is their mean and the field around it their range.");
+  }
   if (timeline.nodes_left_out > 0) said.push(`${timeline.nodes_left_out} nodes are left out.`);
   return said;
 }
