@@ -73,7 +73,11 @@ function contents(finding: Finding, captures: Captures, stage: Stage | null): Ch
   return [
     rows.length > 0
       ? table("Evidence", ["Capture", "Scope", "Field", "Before", "After", "Change"], rows, [3, 4, 5])
-      : el("p", { class: "muted" }, "No single value is the evidence of this."),
+      : el(
+          "p",
+          { class: "muted" },
+          finding.timeline ? "Its evidence is the timeline." : "No single value is the evidence of this.",
+        ),
     finding.does_not_prove ? el("p", { class: "not-proof" }, outside(finding.does_not_prove)) : null,
     el("div", { class: "finding-ways" }, zoom_button(finding, stage), links(finding, captures)),
   ];
