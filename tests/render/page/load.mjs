@@ -31,5 +31,7 @@ let weight = 0;
 for (let time = 0; time < times; time += 1) weight = await once();
 const middle = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)].toFixed(0);
 console.log(`weight: ${weight} bytes (${(weight / 1024 / 1024).toFixed(2)} MiB)`);
-console.log(`load event after ${middle(taken.load)} ms, first picture after ${middle(taken.painted)} ms (median of ${times})`);
+console.log(
+  `load event after ${middle(taken.load)} ms, first picture after ${middle(taken.painted)} ms (median of ${times})`,
+);
 console.log(`CPU time of the scripts: ${middle(taken.script)} ms`);

@@ -118,6 +118,10 @@ test("a finding's button shows its seconds, and its mark opens it", async () => 
   await mark.click();
   assert.equal(await finding.evaluate((details) => details.open), true);
   assert.equal(await page.locator(".mark:visible").count(), 1); // the other's seconds are out of sight
+  const place = (selector) => page.locator(selector).first().boundingBox();
+  const [frame, map] = await Promise.all([place(".heat-mark"), place(".heat-canvas")]);
+  near(frame.x, map.x + 56 + ((map.width - 68) * (37.2 - from)) / (to - from), 2);
+  near(frame.width, ((map.width - 68) * 6) / (to - from), 3);
   await close();
 });
 

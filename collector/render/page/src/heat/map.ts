@@ -4,10 +4,11 @@ import { permille, plain, rate } from "../format";
 import { legend_of } from "../parts/bar";
 import { register } from "../redraw";
 import { state_means, state_words, step_states } from "../states";
-import { gutter } from "../timeline/marks";
+import { gutter, type Mark } from "../timeline/marks";
 import type { TimeCursor, TimeRange } from "../timeline/range";
 import type { Steps } from "../timeline/steps";
 import { layout_of, paint_heat, type Layout, type Row } from "./paint";
+import { mark_frames } from "./frames";
 import { heat_keys, heat_pointer } from "./input";
 
 /** A cell in words; a state that was not read is said to be so. */
@@ -74,18 +75,50 @@ function legend(timeline: Timeline): HTMLElement {
   return legend_of(entries);
 }
 
-/** Every vCPU by time: each column of a row is filled from below by the shares of its states. */
-export function heat_map(timeline: Timeline, steps: Steps, range: TimeRange, cursor: TimeCursor): HTMLElement | null {
-  const layout = layout_of(timeline.nodes.filter((node) => node.vcpus.length > 0));
-  if (layout.rows.length === 0) return null;
-  const canvas = el("canvas", {
+function canvas_of(layout: Layout): HTMLCanvasElement {
+  return el("canvas", {
     class: "heat-canvas",
     tabindex: 0,
     role: "application",
     "aria-roledescription": "heat map",
     "aria-label": `Heat map, ${layout.rows.length} vCPUs by time. Arrow keys go from cell to cell.`,
   });
+}
+
+/** Paints the map anew when its range or width changes, and draws the line of the shared cursor. */
+function follow(map: HeatMap, stage: HTMLElement, place_marks: () => void): void {
+  const { steps, range, cursor } = map;
   const line = el("div", { class: "heat-line", hidden: true });
+  stage.append(line, map.selection, map.frame);
+  const paint = (forced: number | undefined): void => {
+    paint_heat(map.canvas, map.layout, steps, range.shown, forced ?? Math.max(280, stage.clientWidth));
+    place_marks();
+  };
+  const move_line = (): void => {
+    const { at } = cursor;
+    line.hidden = at === null || at < range.shown.from || at > range.shown.to;
+    if (at !== null) line.style.left = `${x_of(map, at)}px`;
+  };
+  range.listen(() => {
+    paint(undefined);
+    tell(map, null, null, false);
+    move_line();
+  });
+  cursor.listen(move_line);
+  register({ paint });
+}
+
+/** Every vCPU by time: each column of a row is filled from below by the shares of its states. */
+export function heat_map(
+  timeline: Timeline,
+  steps: Steps,
+  marks: Mark[],
+  range: TimeRange,
+  cursor: TimeCursor,
+): HTMLElement | null {
+  const layout = layout_of(timeline.nodes.filter((node) => node.vcpus.length > 0));
+  if (layout.rows.length === 0) return null;
+  const canvas = canvas_of(layout);
   const stage = el("div", { class: "heat-stage" }, canvas);
   const map: HeatMap = {
     canvas,
@@ -99,21 +132,7 @@ export function heat_map(timeline: Timeline, steps: Steps, range: TimeRange, cur
     selection: el("div", { class: "heat-selection", hidden: true }),
     width: () => Math.max(1, (canvas.clientWidth || canvas.width) - gutter.left - gutter.right),
   };
-  stage.append(line, map.selection, map.frame);
-  const paint = (forced: number | undefined): void =>
-    paint_heat(canvas, layout, steps, range.shown, forced ?? Math.max(280, stage.clientWidth));
-  const move_line = (): void => {
-    const { at } = cursor;
-    line.hidden = at === null || at < range.shown.from || at > range.shown.to;
-    if (at !== null) line.style.left = `${x_of(map, at)}px`;
-  };
-  range.listen(() => {
-    paint(undefined);
-    tell(map, null, null, false);
-    move_line();
-  });
-  cursor.listen(move_line);
-  register({ paint });
+  follow(map, stage, mark_frames(map, stage, marks));
   heat_pointer(map);
   heat_keys(map);
   return el(

@@ -61,7 +61,7 @@ export function timeline_section(
       ),
     );
   }
-  const heat = heat_map(timeline, steps, range, cursor);
+  const heat = heat_map(timeline, steps, marks, range, cursor);
   if (heat) body.append(heat);
   timeline_keys(body, range, cursor);
   section.append(
