@@ -135,6 +135,24 @@ END
   run -0 env COZYBRACKET_SETUP_OS_RELEASE=os-release tree/hack/setup --chainsaw
 }
 
+@test "Chromium is wanted for the tests on Debian, where there is none; Ubuntu's package is a stub" {
+  mkdir bin
+  local tool
+  for tool in bash dirname cat tr grep sed env; do ln -s "$(command -v "$tool")" bin/; done
+  printf '#!/bin/sh\nexit 1\n' >bin/dpkg-query # says of every package that it is not installed
+  chmod +x bin/dpkg-query
+  printf 'ID=ubuntu\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\n' >os-release
+  run -1 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --check --test
+  assert_line catch2
+  refute_line chromium
+  printf 'ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n' >os-release
+  run -1 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --check --test
+  assert_line chromium
+  ln -s "$(type -P true)" bin/chromium
+  run -1 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --check --test
+  refute_line chromium
+}
+
 @test "an unknown argument is refused by name" {
   run -2 "$ROOT/hack/setup" --frob
   assert_output --partial "unknown argument '--frob'"
