@@ -101,4 +101,14 @@ in_chromium() { # NAME
 
 @test "in Chromium: nothing but its own file is asked for, and every name is text" { in_chromium safety; }
 
+@test "in Chromium: the pages that the binary writes" {
+  local long=$BATS_TEST_TMPDIR/long status=0
+  [[ -n $PAGE_CHROMIUM ]] || skip "no Chromium that starts"
+  "$COZYBRACKET" analyze "$COZY_SOURCE/tests/fixtures/reports/waited" --format html >"$BATS_TEST_TMPDIR/waited.html" 2>words || status=$?
+  [[ $status == 0 ]] || skip "this build writes no page: $(tail -n 1 words)"
+  "$COZY_SOURCE/tests/bench/long-report" --seconds 700 "$long"
+  export PAGE_LONG_REPORT=$long
+  in_chromium binary
+}
+
 @test "in Chromium: colours, print, narrow windows, size" { in_chromium looks; }
