@@ -1,57 +1,18 @@
 #include "collector/analyse/timeline_facts.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 #include "collector/analyse/rules.hpp"
 #include "collector/analyse/verdict.hpp"
+#include "tests/analyse/made_timeline.hpp"
 #include "tests/catch.hpp"
 
 namespace cozy {
 
+using namespace made_timeline;
+
 namespace {
-
-constexpr std::int64_t k_second = 1'000'000'000;
-
-bool is_near(double value, double expected) { return value > expected - 0.01 && value < expected + 0.01; }
-
-std::uint64_t ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
-
-/// One vCPU of srv1 and its cgroup, a tick a second; `at` makes the tick of a second.
-Timeline timeline_of(std::size_t ticks, const std::function<void(double, TimelineTick&)>& at) {
-  Timeline timeline;
-  timeline.interval_ns = k_second;
-  timeline.cpus = 2;
-  timeline.subjects[0] = {"vcpu", "srv1", 100, 1, 0, 0, ""};
-  timeline.subjects[1] = {"cgroup", "srv1", 100, 1, 0, 0, "/srv1"};
-  for (std::size_t i = 0; i < ticks; ++i) {
-    TimelineTick tick;
-    tick.due_ns = static_cast<std::int64_t>(i + 1) * k_second;
-    tick.begin_ns = tick.due_ns;
-    tick.end_ns = tick.begin_ns + 1000;
-    tick.epoch_ns = tick.begin_ns;
-    at(static_cast<double>(i), tick);
-    timeline.ticks.push_back(tick);
-  }
-  return timeline;
-}
-
-/// Runs until `from`, then nothing until `to`, then runs again.
-double ran_with_gap(double second, double from, double to) {
-  return second <= from ? second : from + std::max(0.0, second - to);
-}
-
-VcpuTick vcpu(double ran, double halted, bool blocking, char state) {
-  VcpuTick tick;
-  tick.ran_ns = ns(ran);
-  tick.waited_ns = 0;
-  tick.halted_ns = ns(halted);
-  tick.exits = 1;
-  tick.blocking = blocking ? 1 : 0;
-  tick.state = state;
-  return tick;
-}
 
 std::vector<Stall> stalls(const Timeline& timeline) {
   const auto facts = timeline_facts(timeline, 5);

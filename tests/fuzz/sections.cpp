@@ -27,6 +27,7 @@ ReportAnalysis analysis_of_sections(std::string_view bytes) {
   options.truncated = choice % 2 == 1;
   options.last_sample = choice % 7 == 6 ? 1 : 2;
   if (choice % 3 != 2) options.wait_passed = choice % 3 == 1;
+  options.series = true;
   const Report report = report_of_sections(bytes);
   ReportAnalysis analysed = describe(report);
   for (const Snapshot& snapshot : report.snapshots) analysed.snapshots.push_back(analyse(snapshot, options));

@@ -15,7 +15,7 @@ const std::string k_head =
 const std::string k_subject = R"({"subject":1,"kind":"vcpu","node":"srv1","pid":7,"start":8,"vcpu":3,"tid":9})"
                               "\n";
 const std::string k_tick =
-    R"({"t":[10,11,12,13],"missed":0,"cpu":[1,2,null],"psi":[5,null],"mem":77,"self":4,"v":[[1,100,null,300,400,1,"T"]],"o":[],"c":[[2,5,6,7,null]]})"
+    R"({"t":[10,11,12,13],"missed":0,"cpu":[1,2,null],"psi":[5,null],"mem":77,"self":4,"v":[[1,100,null,300,400,1,"T"]],"o":[[4,50,null]],"c":[[2,5,6,7,null]]})"
     "\n";
 
 }  // namespace
@@ -47,6 +47,10 @@ TEST_CASE("timeline: subjects and ticks, and null is absent") {
   CHECK(tick.vcpus.front().ran_ns == 100U);
   CHECK_FALSE(tick.vcpus.front().waited_ns);
   CHECK(tick.vcpus.front().state == 'T');
+  REQUIRE(tick.others.size() == 1);
+  CHECK(tick.others.front().subject == 4);
+  CHECK(tick.others.front().ran_ns == 50U);
+  CHECK_FALSE(tick.others.front().waited_ns);
   REQUIRE(tick.cgroups.size() == 1);
   CHECK_FALSE(tick.cgroups.front().throttled_ns);
   CHECK(timeline->bad_lines == 0);
@@ -65,6 +69,21 @@ TEST_CASE("timeline: lines of others are counted, and time does not go back") {
   REQUIRE(timeline);
   CHECK(timeline->ticks.size() == 1);
   CHECK(timeline->bad_lines == 5);
+}
+
+TEST_CASE("timeline: a doubled interval is that of the ticks behind it, and one that is none is no line of ours") {
+  const std::string second = R"({"t":[20,21,22,23]})"
+                             "\n";
+  const auto timeline =
+      parse_timeline(k_head + k_tick + R"({"interval_ns":2000000000,"at":12})" + "\n" + second +
+                     R"({"interval_ns":0})" + "\n" + R"({"interval_ns":18446744073709551615})" + "\n");
+  REQUIRE(timeline);
+  REQUIRE(timeline->ticks.size() == 2);
+  CHECK(timeline->slowed);
+  CHECK(timeline->ticks[0].interval_ns == 1'000'000'000);
+  CHECK(timeline->ticks[1].interval_ns == 2'000'000'000);
+  CHECK(timeline->interval_ns == 1'000'000'000);
+  CHECK(timeline->bad_lines == 2);
 }
 
 TEST_CASE("timeline: a text without its head is none") {
