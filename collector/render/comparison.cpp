@@ -198,7 +198,9 @@ JsonObject snapshot_json(const Comparison& comparison) {
   return json;
 }
 
-std::string json_of(const ReportComparison& comparison) {
+}  // namespace
+
+JsonObject comparison_json(const ReportComparison& comparison) {
   JsonObject json;
   json.text("schema", "cozybracket.comparison/1");
   json.bytes("green", comparison.green_path);
@@ -207,10 +209,8 @@ std::string json_of(const ReportComparison& comparison) {
   std::vector<JsonObject> snapshots;
   for (const Comparison& snapshot : comparison.snapshots) snapshots.push_back(snapshot_json(snapshot));
   json.objects("snapshots", std::move(snapshots));
-  return json.dump();
+  return json;
 }
-
-}  // namespace
 
 std::string render(const ReportComparison& comparison, Format format) {
   switch (format) {
@@ -219,8 +219,9 @@ std::string render(const ReportComparison& comparison, Format format) {
     case Format::markdown:
       return markdown_of(comparison);
     case Format::json:
-      return json_of(comparison);
+      return comparison_json(comparison).dump();
     case Format::openmetrics:  // counters of two reports are not put side by side
+    case Format::html:         // has more to it than a comparison, see html.hpp
       break;
   }
   return {};

@@ -5,6 +5,7 @@
 
 #include "collector/analyse/compare.hpp"
 #include "collector/render/format.hpp"
+#include "collector/render/json_object.hpp"
 
 namespace cozy {
 
@@ -18,5 +19,8 @@ struct ReportComparison {
 
 /// "schema": "cozybracket.comparison/1" in JSON. A number that a side lacks is absent, never 0.
 std::string render(const ReportComparison& comparison, Format format);
+
+/// What it is in JSON, to be a part of something else.
+JsonObject comparison_json(const ReportComparison& comparison);
 
 }  // namespace cozy

@@ -5,7 +5,7 @@
 
 namespace cozy {
 
-enum class Format { text, markdown, json, openmetrics };
+enum class Format { text, markdown, json, openmetrics, html };
 
 /// As `--format` names it.
 constexpr std::string_view format_name(Format format) {
@@ -18,6 +18,8 @@ constexpr std::string_view format_name(Format format) {
       return "json";
     case Format::openmetrics:
       return "openmetrics";
+    case Format::html:
+      return "html";
   }
   return "text";
 }

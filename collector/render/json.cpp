@@ -351,7 +351,7 @@ JsonObject rule_json(const Rule& rule) {
 
 }  // namespace
 
-std::string to_json(const ReportAnalysis& report, const RenderOptions& options) {
+JsonObject analysis_json(const ReportAnalysis& report, const RenderOptions& options) {
   JsonObject json;
   json.text("schema", "cozybracket.analysis/1");
   if (!report.path.empty()) json.object("report", report_json(report));
@@ -361,7 +361,11 @@ std::string to_json(const ReportAnalysis& report, const RenderOptions& options) 
     json.objects("thresholds", list_of(thresholds(), threshold_json));
     json.objects("rules", list_of(rules(), rule_json));
   }
-  return json.dump();
+  return json;
+}
+
+std::string to_json(const ReportAnalysis& report, const RenderOptions& options) {
+  return analysis_json(report, options).dump();
 }
 
 }  // namespace cozy

@@ -1,5 +1,6 @@
 #include "collector/render/json_object.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -29,6 +30,28 @@ std::string disarmed(std::string_view json) {
     }
   }
   return out;
+}
+
+/// As make_line() does it, with line ends and tabs left where they are.
+std::string made_lines(std::string_view raw) {
+  constexpr std::string_view k_kept = "\n\t";
+  std::string out;
+  while (!raw.empty()) {
+    const std::size_t end = std::min(raw.find_first_of(k_kept), raw.size());
+    out += make_line(raw.substr(0, end));
+    if (end < raw.size()) out += raw[end];
+    raw.remove_prefix(std::min(end + 1, raw.size()));
+  }
+  return out;
+}
+
+nlohmann::ordered_json number_json(double number, double steps) {
+  constexpr double k_exact = 9e15;  // up to here a double knows every whole number
+  const double scaled = std::round(number * steps);
+  const double rounded = scaled / steps;
+  if (!std::isfinite(rounded)) return number;
+  if (std::abs(rounded) < k_exact && rounded == std::trunc(rounded)) return static_cast<std::int64_t>(rounded);
+  return rounded;
 }
 
 }  // namespace
@@ -91,6 +114,23 @@ void JsonObject::object(const std::string& key, JsonObject object) {
   if (object.size() > 0) content_->json[key] = std::move(object.content_->json);
 }
 
+void JsonObject::numbers(const std::string& key, const std::vector<std::optional<double>>& numbers, double steps) {
+  auto list = nlohmann::ordered_json::array();
+  bool known = false;
+  for (const std::optional<double>& number : numbers) {
+    const bool is_number = number && std::isfinite(*number);
+    list.push_back(is_number ? number_json(*number, steps) : nlohmann::ordered_json());
+    known = known || is_number;
+  }
+  if (known) content_->json[key] = std::move(list);
+}
+
+void JsonObject::indexes(const std::string& key, const std::vector<std::size_t>& indexes) {
+  content_->json[key] = indexes;
+}
+
+void JsonObject::block(const std::string& key, std::string_view raw) { content_->json[key] = made_lines(raw); }
+
 void JsonObject::objects(const std::string& key, std::vector<JsonObject> objects) {
   auto& array = content_->json[key] = nlohmann::ordered_json::array();
   for (JsonObject& object : objects) array.push_back(std::move(object.content_->json));
@@ -98,6 +138,10 @@ void JsonObject::objects(const std::string& key, std::vector<JsonObject> objects
 
 std::string JsonObject::dump() const {
   return disarmed(content_->json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+}
+
+std::string JsonObject::dump_line() const {
+  return disarmed(content_->json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace cozy

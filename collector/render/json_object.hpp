@@ -48,11 +48,18 @@ class JsonObject {
   void value(const std::string& key, const std::optional<Value>& value);
   /// Left out when empty.
   void object(const std::string& key, JsonObject object);
+  /// A list with null where a number is absent; left out where all of them are. Whole numbers are written as such.
+  void numbers(const std::string& key, const std::vector<std::optional<double>>& numbers, double steps);
+  void indexes(const std::string& key, const std::vector<std::size_t>& indexes);
+  /// Text of several lines, also when empty: line ends and tabs stay, bytes from outside are escaped line by line.
+  void block(const std::string& key, std::string_view raw);
   /// Also when there are none: then that is known.
   void objects(const std::string& key, std::vector<JsonObject> objects);
 
   /// The text of the whole, with a line end. "::", "##[" and "<" stand in it as \u escapes.
   [[nodiscard]] std::string dump() const;
+  /// The same on one line, in ASCII.
+  [[nodiscard]] std::string dump_line() const;
 
  private:
   struct Content;

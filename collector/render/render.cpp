@@ -17,6 +17,8 @@ std::string render(const ReportAnalysis& report, Format format, const RenderOpti
       return to_json(report, options);
     case Format::openmetrics:
       return to_openmetrics(report);
+    case Format::html:  // has more to it than an analysis, see html.hpp
+      break;
   }
   return {};
 }

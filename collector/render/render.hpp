@@ -7,6 +7,7 @@
 
 namespace cozy {
 
+/// Every format but a page, which to_html() makes.
 std::string render(const ReportAnalysis& report, Format format, const RenderOptions& options = {});
 
 }  // namespace cozy
