@@ -109,6 +109,26 @@ END
   refute_line libclang-rt-14-dev
 }
 
+@test "npm is wanted for a build, is there where it is on PATH, and its lack stops nothing" {
+  printf 'ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n' >os-release
+  mkdir bin
+  local tool
+  for tool in bash dirname cat tr grep sed env; do ln -s "$(command -v "$tool")" bin/; done
+  # Says of every package that it is installed; there is no root and no sudo to install more.
+  printf '#!/bin/sh\nshift 2\nfor name; do echo "$name installed"; done\n' >bin/dpkg-query
+  printf '#!/bin/sh\necho 1000\n' >bin/id
+  chmod +x bin/dpkg-query bin/id
+  run -1 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --check --build
+  assert_line npm
+  run -0 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --build
+  assert_output --partial 'WARNING: there is no npm: what is built now has no page'
+  ln -s "$(type -P true)" bin/npm
+  ln -s "$(type -P true)" bin/nodejs
+  run -0 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --check --build
+  run -0 env PATH="$PWD/bin" COZYBRACKET_SETUP_OS_RELEASE=os-release bash "$ROOT/hack/setup" --build
+  assert_output ''
+}
+
 @test "another distribution is told what is needed, and fails only for a missing tool" {
   printf 'ID=elsewhere\nVERSION_ID=1\n' >os-release
   mkdir empty
