@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collector/analyse/analysis.hpp"
+#include "collector/render/capture_texts.hpp"
 #include "collector/report/canary.hpp"
 #include "collector/report/report.hpp"
 
@@ -22,6 +23,7 @@ struct ReportAnalysis {
   /// Files beside the captures that say something by being there, by snapshot: raw names.
   std::map<std::string, std::vector<std::string>, std::less<>> markers;
   std::vector<Analysis> snapshots;  ///< the worst first
+  std::vector<CaptureText> texts;   ///< of the captures; for a page alone
 
   [[nodiscard]] const std::vector<Canary>& canaries_of(const Analysis& snapshot) const;
   [[nodiscard]] const std::vector<std::string>& markers_of(const Analysis& snapshot) const;
