@@ -5,31 +5,28 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "collector/analyse/verdict.hpp"
+#include "collector/answer.hpp"
 #include "collector/log.hpp"
 #include "collector/render/comparison.hpp"
+#include "collector/render/html.hpp"
+#include "collector/render/page_template.hpp"
 #include "collector/render/render.hpp"
 #include "collector/report/open.hpp"
-#include "collector/run/bounded.hpp"
-#include "collector/standard_output.hpp"
+#include "cozy_version.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
 
 namespace {
 
-constexpr int k_unreadable = 1;
-constexpr std::int64_t k_bound_ns = 600 * k_ns_per_second;  // standard input can be a download
-
-/// Begin the text that comes out of the process which reads the report.
-constexpr char k_answer = 'A';
-constexpr char k_failure = 'F';
+constexpr int k_no_page = 1;
+constexpr int k_usage = 2;
 
 std::size_t terminal_width() {
   constexpr std::uint64_t k_widest = 10'000;
@@ -52,9 +49,6 @@ bool wants_colour() {
 RenderOptions render_options(const Invocation& invocation) {
   return {invocation.explain, terminal_width(), wants_colour()};
 }
-
-/// Of raw words.
-std::string failure(std::string_view words) { return k_failure + std::string(words); }
 
 std::string no_such_snapshot(const Report& report, const std::string& wanted) {
   std::string words = "holds no snapshot \"" + wanted + "\"; it holds ";
@@ -81,28 +75,41 @@ std::string no_snapshot(const Report& report) {
   return words;
 }
 
-/// Every snapshot that is wanted, the worst first, or an error in raw words.
-Result<ReportAnalysis> analyse_report(const std::string& path, const std::string& one_snapshot) {
+/// Every snapshot that is wanted, the worst first, or an error in raw words. A page has more of each.
+Result<ReportAnalysis> analyse_report(const std::string& path, const std::string& one_snapshot, Format format) {
   const auto report = open_report(path);
   if (!report) return report.error();
   if (report->snapshots.empty()) return Error{"", no_snapshot(*report), 0};
   ReportAnalysis analysed = describe(*report);
   AnalysisOptions analysis;
   analysis.truncated = report->truncated;
+  analysis.series = format == Format::html;
   for (const Snapshot& snapshot : report->snapshots) {
     const bool wanted = one_snapshot.empty() || snapshot.name == one_snapshot;
     if (wanted) analysed.snapshots.push_back(analyse(snapshot, analysis));
   }
   if (analysed.snapshots.empty()) return Error{"", no_such_snapshot(*report, one_snapshot), 0};
   sort_worst_first(analysed.snapshots);
+  if (format == Format::html) analysed.texts = capture_texts(*report, one_snapshot);
   return analysed;
 }
 
-std::string analyze_in_words(const Invocation& invocation, const RenderOptions& options) {
-  if (invocation.reports.empty()) return k_answer + render(ReportAnalysis(), invocation.format, options);
-  const auto analysed = analyse_report(invocation.reports.front(), invocation.one_snapshot);
-  if (!analysed) return failure(analysed.error().text());
-  return k_answer + render(*analysed, invocation.format, options);
+constexpr const char* k_program = "cozybracket " COZYBRACKET_VERSION;
+
+Result<std::string> page_of(PageParts parts) {
+  const auto text = page_template(embedded_page());
+  if (!text) return text.error();
+  return to_html(*text, std::move(parts));
+}
+
+Result<std::string> analyze_in_words(const Invocation& invocation, const RenderOptions& options) {
+  if (invocation.reports.empty()) return render(ReportAnalysis(), invocation.format, options);
+  auto analysed = analyse_report(invocation.reports.front(), invocation.one_snapshot, invocation.format);
+  if (!analysed) return analysed.error();
+  if (invocation.format != Format::html) return render(*analysed, invocation.format, options);
+  PageParts parts{k_program, {}, nullptr, options};
+  parts.reports.push_back({"", std::move(*analysed)});
+  return page_of(std::move(parts));
 }
 
 /// Snapshots of one name belong together; where no name is in both, the worst of each is compared.
@@ -129,37 +136,44 @@ ReportComparison compare_reports(const ReportAnalysis& green, const ReportAnalys
   return comparison;
 }
 
-std::string compare_in_words(const Invocation& invocation) {
-  const auto green = analyse_report(invocation.reports[0], "");
-  if (!green) return failure(green.error().text());
-  const auto red = analyse_report(invocation.reports[1], "");
-  if (!red) return failure(red.error().text());
-  return k_answer + render(compare_reports(*green, *red), invocation.format);
+Result<std::string> compare_in_words(const Invocation& invocation, const RenderOptions& options) {
+  auto green = analyse_report(invocation.reports[0], "", invocation.format);
+  if (!green) return green.error();
+  auto red = analyse_report(invocation.reports[1], "", invocation.format);
+  if (!red) return red.error();
+  const ReportComparison comparison = compare_reports(*green, *red);
+  if (invocation.format != Format::html) return render(comparison, invocation.format);
+  PageParts parts{k_program, {}, &comparison, options};
+  parts.reports.push_back({"green", std::move(*green)});
+  parts.reports.push_back({"red", std::move(*red)});
+  return page_of(std::move(parts));
 }
 
-int answer(const std::string& command, const Invocation& invocation, const std::function<std::string()>& work) {
-  bool standard_input = false;
-  for (const std::string& report : invocation.reports) standard_input = standard_input || report == "-";
-  const auto text = run_bounded(k_bound_ns, work, -1, standard_input ? WorkInput::ours : WorkInput::nothing);
-  if (!text || text->empty() || text->front() != k_answer) {
-    const std::string reports = join(invocation.reports, ", ");
-    log_line(command + ": " + (text ? text->substr(1) : reports + ": " + text.error().text()));
-    return k_unreadable;
+/// Before anything is read: why there will be no page. 0 where nothing is in the way, else the status.
+int refuse_page(const std::string& command, const Invocation& invocation) {
+  if (invocation.format != Format::html) return 0;
+  const auto page = page_template(embedded_page());
+  if (!page) {
+    log_line(command + ": " + page.error().text());
+    return k_no_page;
   }
-  if (print(std::string_view(*text).substr(1))) return 0;
-  log_line(command + ": the answer could not be written: stdout is closed or full");
-  return k_unreadable;
+  if (!invocation.output.empty() || ::isatty(STDOUT_FILENO) != 1) return 0;
+  log_line(command + ": --format html is a page for a browser, and stdout is a terminal; add --output report.html");
+  return k_usage;
+}
+
+using Work = Result<std::string> (*)(const Invocation&, const RenderOptions&);
+
+int answer_to(const std::string& command, const Invocation& invocation, Work work) {
+  if (const int status = refuse_page(command, invocation); status != 0) return status;
+  const RenderOptions options = render_options(invocation);
+  return answer({command, invocation.reports, invocation.output}, [&] { return work(invocation, options); });
 }
 
 }  // namespace
 
-int analyze_command(const Invocation& invocation) {
-  const RenderOptions options = render_options(invocation);
-  return answer("analyze", invocation, [&] { return analyze_in_words(invocation, options); });
-}
+int analyze_command(const Invocation& invocation) { return answer_to("analyze", invocation, analyze_in_words); }
 
-int compare_command(const Invocation& invocation) {
-  return answer("compare", invocation, [&] { return compare_in_words(invocation); });
-}
+int compare_command(const Invocation& invocation) { return answer_to("compare", invocation, compare_in_words); }
 
 }  // namespace cozy

@@ -91,11 +91,20 @@ void add_pods(CLI::App& command, Given& given) {
   command.add_option("--kubectl", given.kubectl, "The kubectl for it [COZY_KUBECTL; kubectl]")->type_name("PROGRAM");
 }
 
-void add_format(CLI::App& command, const std::string& formats, Given& given) {
+void add_answer(CLI::App& command, const std::string& formats, const std::string& example, Given& given) {
   command.add_option("--format", given.format, formats + " [text]")->type_name("FORMAT");
+  command
+      .add_option("--output", given.output,
+                  "The file for the answer, which is there whole or not at all; - is standard output [-]")
+      ->type_name("FILE");
   command.footer(
       "A report is a directory, a cozyreport.tgz, the .zip that a browser downloads, or - for standard input.\n"
-      "Exit status: 0 whatever was found, 1 a report could not be read, 2 usage.");
+      "html is a page for a browser, one file that needs no network: the timeline, the findings, every capture.\n"
+      "\n  cozybracket " +
+      example +
+      " --format html --output report.html\n"
+      "\n"
+      "Exit status: 0 whatever was found, 1 a report could not be read or the answer not be written, 2 usage.");
 }
 
 void add_policy(CLI::App& command, Given& given) {
@@ -175,11 +184,11 @@ struct CommandLine {
     analyze->add_option("--snapshot", given.one_snapshot, "This bracket alone [every one, the worst first]")
         ->type_name("NAME");
     analyze->add_flag("--explain", given.explain, "The thresholds and the rules, too; needs no REPORT");
-    add_format(*analyze, "text, markdown, json or openmetrics", given);
+    add_answer(*analyze, "text, markdown, json, openmetrics or html", "analyze cozyreport.tgz", given);
     compare = app.add_subcommand("compare", "Two reports side by side");
     compare->add_option("GREEN", given.green, "The passing run's report")->type_name("");
     compare->add_option("RED", given.red, "The failing run's")->type_name("");
-    add_format(*compare, "text, markdown or json", given);
+    add_answer(*compare, "text, markdown, json or html", "compare green.tgz red.tgz", given);
     policy = app.add_subcommand("policy", "A pod's CPU request and limit as cgroup knobs; an audit of live nodes");
     add_policy(*policy, given);
     doctor = app.add_subcommand("doctor", "What can be read on this machine, and why not");

@@ -21,8 +21,9 @@ struct PolicyOptions {
 struct Invocation {
   enum class What { run, sample, pack, analyze, compare, policy, doctor, probe } what = What::run;
   SampleOptions options;
-  TenantOptions tenants;                       ///< sample
-  std::string output;                          ///< run, pack: where the archive goes; "" for <report-dir>.tgz
+  TenantOptions tenants;  ///< sample
+  /// run, pack: where the archive goes, "" for <report-dir>.tgz; analyze, compare: the answer, "" for stdout
+  std::string output;
   int sample = 1;                              ///< sample
   bool once = false;                           ///< sample: a sample 2 of this bracket that is there already is kept
   bool summary = true;                         ///< sample: behind sample 2

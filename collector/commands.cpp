@@ -47,11 +47,6 @@ bool& left_behind() {
   return left;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
-  return fixed(static_cast<double>(bytes) / 1024, bytes < 10240 ? 1 : 0) + " KiB";
-}
-
 SampleOptions with_program(const SampleOptions& options) {
   SampleOptions own = options;
   own.program = "/proc/self/exe";

@@ -11,8 +11,8 @@ namespace cozy {
 
 namespace {
 
-constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics};
-constexpr std::array k_compare_formats{Format::text, Format::markdown, Format::json};
+constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics, Format::html};
+constexpr std::array k_compare_formats{Format::text, Format::markdown, Format::json, Format::html};
 constexpr std::array k_policy_formats{Format::text, Format::json};
 
 /// What a probe needs. The settings of a whole sample are nothing to it, nor what is wrong with them.
@@ -54,6 +54,11 @@ void read_analyzing(const Given& given, bool compare, OptionReader& reader, Invo
     reader.format(given.format, k_analyze_formats, invocation.format);
   invocation.one_snapshot = given.one_snapshot;
   invocation.explain = given.explain;
+  if (given.output != "-") invocation.output = given.output;
+  if (invocation.format == Format::html && invocation.reports.empty()) {
+    reader.refuse("--format", Error{"\"html\"", "is a page about a report", 0},
+                  "such as: cozybracket analyze cozyreport.tgz --format html --output report.html");
+  }
 }
 
 void read_cpu(const char* flag, const std::string& given, OptionReader& reader, std::optional<std::uint64_t>& place) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collector/render/neutral.hpp"
+#include "probes/text.hpp"
 
 namespace cozy {
 
@@ -57,5 +58,10 @@ void log_raw_line(std::string_view line) {
 }
 
 void log_line(std::string_view words) { log_raw_line("cozybracket: " + neutral(words)); }
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  return fixed(static_cast<double>(bytes) / 1024, bytes < 10240 ? 1 : 0) + " KiB";
+}
 
 }  // namespace cozy

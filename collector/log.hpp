@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace cozy {
@@ -10,5 +12,8 @@ void log_line(std::string_view words);
 
 /// A line that has its prefix already.
 void log_raw_line(std::string_view line);
+
+/// "812 bytes", "9.4 KiB", "38 KiB", as a line says what was written.
+std::string size_text(std::uint64_t bytes);
 
 }  // namespace cozy

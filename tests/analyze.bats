@@ -127,15 +127,17 @@ commands_in() { grep -cP '^\s*::[^:]*::|##\[' || true; }
   }
   refuses 'analyze is told no report; such as: cozybracket analyze' analyze
   refuses 'analyze: .*not expected: b' analyze a b
-  refuses '--format "yaml" is no format of this command; it is text, markdown, json or openmetrics' analyze a --format yaml
+  refuses '--format "yaml" is no format of this command; it is text, markdown, json, openmetrics or html' analyze a --format yaml
   refuses '--format "" is empty' analyze a --format ''
-  refuses '--format "openmetrics" is no format of this command; it is text, markdown or json' compare a b --format openmetrics
+  refuses '--format "openmetrics" is no format of this command; it is text, markdown, json or html' compare a b --format openmetrics
   refuses 'compare is told no report' compare
   refuses 'compare is told one report alone' compare a
   refuses 'compare: .*not expected: c' compare a b c
   refuses 'compare "-" is told twice' compare - -
   refuses '"--" has no place here' analyze a -- b
   refuses 'analyze: .*--root' analyze a --root /
+  refuses '--output "" is empty' analyze a --output ''
+  refuses '--format "html" is a page about a report; such as: .*--output report.html' analyze --explain --format html
 }
 
 @test "colour on a terminal alone, and never where NO_COLOR is set" {

@@ -90,6 +90,8 @@ Result<Done> OutputFile::open() {
   struct stat former {};
   if (::fstatat(parent_.number(), name_.c_str(), &former, AT_SYMLINK_NOFOLLOW) == 0) {
     former_identity_ = identity_of(former);
+    // Or a device that was named would be gone, with a file in its place.
+    if (!S_ISREG(former.st_mode) && !S_ISLNK(former.st_mode)) return Error{path_, "is there and is no plain file"};
   }
   remove_leftovers();
   const std::string partial = "." + name_ + ".partial-" + std::to_string(::getpid());

@@ -270,11 +270,21 @@ TEST_CASE("analyze and compare: reports, formats, and nothing of the collector's
   CHECK(two.format == Format::markdown);
   refused({"analyze"}, {"analyze", "no report"});
   refused({"analyze", "a", "b"}, {"analyze", "b"});
-  refused({"analyze", "a", "--format", "yaml"}, {"--format", "\"yaml\"", "text, markdown, json or openmetrics"});
+  refused({"analyze", "a", "--format", "yaml"}, {"--format", "\"yaml\"", "text, markdown, json, openmetrics or html"});
   refused({"analyze", ""}, {"REPORT", "empty"});
   refused({"compare", "a"}, {"compare", "one report alone"});
   refused({"compare", "-", "-"}, {"compare", "\"-\""});
   refused({"compare", "a", "b", "--explain"}, {"--explain"});
+  refused({"compare", "a", "b", "--format", "openmetrics"}, {"text, markdown, json or html"});
+  refused({"analyze", "--explain", "--format", "html"},
+          {"--format \"html\"", "about a report", "--output report.html"});
+  refused({"analyze", "a", "--output", ""}, {"--output", "empty"});
+  CHECK(one.output.empty());
+  CHECK(accepted({"analyze", "a", "--output", "-"}).output.empty());
+  const Invocation page = accepted({"analyze", "a", "--format", "html", "--output", "dir/report.html"});
+  CHECK(page.format == Format::html);
+  CHECK(page.output == "dir/report.html");
+  CHECK(accepted({"compare", "a", "b", "--output", "x"}).output == "x");
 }
 
 TEST_CASE("policy takes quantities, a formula and a sandbox to look at", "[cli]") {

@@ -191,7 +191,7 @@ TEST_CASE("pack: errors name the thing") {
   CHECK(error_of(report, nowhere + "/") == nowhere + "/: names no file that could be written");
   CHECK(error_of(report, "") == "names no file that could be written");
   fs::create_directory(scratch.output());
-  CHECK(error_of(report, scratch.output()) == scratch.output() + ": cannot be put in place: EISDIR (Is a directory)");
+  CHECK(error_of(report, scratch.output()) == scratch.output() + ": is there and is no plain file");
 
   fs::create_directory(scratch.path("closed"));
   fs::permissions(scratch.path("closed"), fs::perms(0555));
