@@ -53,6 +53,17 @@ report_output() {
   set_output report-path "$path"
 }
 
+# The report as a page for a browser, beside the archive. A binary without the page says so in the log.
+page_output() {
+  local page=${archive%.tgz}.html path=''
+  if [[ $mode =~ ^(wrap|report)$ && -n $binary && -f $archive ]] &&
+    timeout --kill-after=5 "$k_analyze_bound" "$binary" analyze "$archive" --format html --output "$page" 2>&1; then
+    path=$(realpath -- "$page")
+  fi
+  [[ $path != *[[:cntrl:]]* ]] || path=
+  set_output page-path "$path"
+}
+
 details() {
   [[ $mode =~ ^(wrap|report)$ && -n $binary && -f $archive ]] || return 0
   echo "::group::cozybracket: what the report says"
@@ -62,5 +73,6 @@ details() {
 
 answer_outputs
 report_output
+page_output
 details
 exit 0

@@ -58,6 +58,16 @@ action() { # [NAME=VALUE...]
   DETAILS=$output status=$kept output=$text stderr=$words
 }
 
+# The page lies beside the archive and is an output; where the binary has none, the log says so. One line either way.
+has_page() { # ARCHIVE-WITHOUT-SUFFIX
+  if [[ $(head -n 1 <<<"$DETAILS") == *"built without the page"* ]]; then
+    assert_equal "$(output_of page-path)" ""
+  else
+    assert_equal "$(output_of page-path)" "$1.html"
+    grep -q '<script type="application/json" id="cozybracket-data">{' "$1.html" || fail "no page in $1.html"
+  fi
+}
+
 is_written() { [[ -s $1 ]]; }
 
 # --- the files --------------------------------------------------------------------
@@ -110,7 +120,8 @@ exit 7'
     "$(sed -n 's/^cozybracket: finding \([a-z-]*\): .*/\1/p' <<<"$stderr" | awk '!seen[$0]++' | paste -sd,)"
   assert_equal "$(output_of report-path)" "$REPORT.tgz"
   run -0 tar tzf "$REPORT.tgz"
-  assert_equal "$(head -n 1 <<<"$DETAILS")" "::group::cozybracket: what the report says"
+  has_page "$REPORT"
+  assert_equal "$(sed -n 2p <<<"$DETAILS")" "::group::cozybracket: what the report says"
   assert_equal "$(tail -n 1 <<<"$DETAILS")" "::endgroup::"
 }
 
@@ -141,6 +152,7 @@ echo not reached'
   action mode=report snapshot=join output=packed/here.tgz
   assert_equal "$status" 0
   assert_equal "$(output_of report-path)" "$PWD/packed/here.tgz"
+  has_page "$PWD/packed/here"
   run -0 tar tzf packed/here.tgz
   assert_line --regexp 'snapshots/join/runner-kernel-cpu-time/sample-2/proc-stat.txt$'
   refute_line --regexp sandbox-kvm-exits
@@ -190,7 +202,7 @@ echo not reached'
   echo archive >"$there.tgz"
   step outputs mode=report "report-dir=$there"
   assert_equal "$status" 0
-  assert_equal "$(grep -c . github.output)" 8
+  assert_equal "$(grep -c . github.output)" 10
   assert_equal "$(output_of verdict)" $'srv"1\\ <b> :\\x3aerror:: #\\x23[error] ??\xff\xe2\x80\xa8 end'
   assert_equal "$(output_of finding-ids)" node-waited
   assert_equal "$(output_of report-path)" ""
