@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The page of --format html: its sources, and how it behaves in a real Chromium (tests/render/page).
-# Screenshots are kept in BUILD/artifacts/page.
+# The page of --format html: its sources, and how it behaves in a real Chromium (tests/render/page), filled in by the
+# tests and by the binary itself. Screenshots are kept in BUILD/artifacts/page.
 
 bats_require_minimum_version 1.5.0
 load support
@@ -44,7 +44,15 @@ setup_file() {
 
 setup() {
   cozy_setup
+  lane_setup
+  STOPPED=
   [[ -z $PAGE_LACKS ]] || skip "$PAGE_LACKS"
+}
+
+teardown() {
+  [[ -z $STOPPED ]] || kill -CONT "$STOPPED" 2>/dev/null || true
+  lane_teardown
+  cozy_teardown
 }
 
 in_chromium() { # NAME
@@ -112,3 +120,15 @@ in_chromium() { # NAME
 }
 
 @test "in Chromium: colours, print, narrow windows, size" { in_chromium looks; }
+
+@test "in Chromium: a guest that was stopped for 8 s inside 30 s is seen at its moment" {
+  local status=0
+  [[ -n $PAGE_CHROMIUM ]] || skip "no Chromium that starts"
+  "$COZYBRACKET" analyze "$COZY_SOURCE/tests/fixtures/reports/waited" --format html >waited.html 2>words || status=$?
+  [[ $status == 0 ]] || skip "this build writes no page: $(tail -n 1 words)"
+  nodes --nodes 2 --roles spin,halt
+  STOPPED=$(pid_of srv1)
+  run -0 "$COZYBRACKET" run --sandbox "$SANDBOX" --report-dir "$REPORT" -- \
+    sh -c "sleep 12; date +%s.%N >stopped; kill -STOP $STOPPED; sleep 8; kill -CONT $STOPPED; sleep 10"
+  PAGE_STOPPED=$REPORT.tgz PAGE_STOPPED_AT=$(cat stopped) in_chromium stopped
+}

@@ -82,12 +82,39 @@ bracket() { # OPTION... -- COMMAND
   run -0 --separate-stderr "$COZYBRACKET" analyze "$REPORT"
 }
 
-@test "a guest that is stopped for 8 s: its vCPUs stood still, at the right moment" {
+# The data of the page, a report's own; nothing where this binary has no page.
+page_data() { # REPORT
+  "$COZYBRACKET" analyze "$1" --format html 2>page.words | sed -n 's|.*id="cozybracket-data">\(.*\)</script>.*|\1|p'
+  ! grep -v 'built without the page' page.words || fail "$(cat page.words)"
+}
+
+list_of() { grep -o "\"$1\":\[[^]]*\]" | head -n 1 | sed 's/.*\[//; s/\]//' | tr , '\n'; } # KEY
+
+# In the page the stall is marked from `begin` on, an epoch second, and the first vCPU of srv1 is seen to stand still.
+stands_in_page() { # REPORT BEGIN SECONDS
+  local data marked from to
+  data=$(page_data "$1")
+  [[ -n $data ]] || { echo "# this binary has no page: the finding was looked at in the job log alone" >&3; return 0; }
+  marked=$(grep -o '"id":"vcpu-stalled","level":"[a-z]*","subject":"srv1".*' <<<"$data" | grep -o '"timeline":{[^}]*}' | head -n 1)
+  from=$(sed 's/.*"from_seconds":\([0-9.]*\).*/\1/' <<<"$marked") to=$(sed 's/.*"to_seconds":\([0-9.]*\).*/\1/' <<<"$marked")
+  awk -v zero="$(sed 's/.*"epoch_seconds":\([0-9.]*\).*/\1/' <<<"$data")" -v from="$from" -v to="$to" -v begin="$2" -v seconds="$3" \
+    'function near(x) { return x >= -1.5 && x <= 1.5 } BEGIN { exit !(near(zero + from - begin) && near(to - from - seconds)) }' ||
+    fail "not at its moment: $marked, $2"
+  # Away from its two ends, each of its seconds is of no known state but "other".
+  paste <(list_of starts <<<"$data") <(grep -o '"nodes":\[{"name":"srv1","vcpus":.*' <<<"${data#*timelines}" | list_of ran) \
+    <(grep -o '"nodes":\[{"name":"srv1","vcpus":.*' <<<"${data#*timelines}" | list_of other) |
+    awk -v from="$from" -v to="$to" '
+      $1 > from + 0.9 && $1 < to - 2 { seen++; if ($2 > 20 || $3 < 950) { print; wrong = 1 } }
+      $1 < from - 2 { ran += $2; before++ }
+      END { exit wrong || seen < 4 || before < 3 || ran / before < 100 }' || fail "the page shows it otherwise"
+}
+
+@test "a guest that is stopped for 8 s: its vCPUs stood still, at the right moment, in the job log and on the page" {
   nodes --nodes 2 --roles spin,halt
   STOPPED=$(pid_of srv1)
-  bracket -- sh -c "sleep 4; date +%s >stopped; kill -STOP $STOPPED; sleep 8; kill -CONT $STOPPED; sleep 4"
+  bracket -- sh -c "sleep 12; date +%s >stopped; kill -STOP $STOPPED; sleep 8; kill -CONT $STOPPED; sleep 10"
   local line
-  line=$(grep '^cozybracket: finding vcpu-stalled: ' <<<"$stderr") || fail "$stderr"
+  line=$(grep '^cozybracket: finding vcpu-stalled: .* of srv1 neither' <<<"$stderr") || fail "$stderr"
   [[ $line == *" of srv1 neither ran nor halted for "* && $line == *"(state T)"* && $line != *srv2* ]] || fail "$line"
   # Within one tick: of its length, and of its moment.
   local length moment
@@ -95,6 +122,7 @@ bracket() { # OPTION... -- COMMAND
   [[ $length -ge 7 && $length -le 9 ]] || fail "$line"
   moment=$(date -d "$(sed 's/.* of the timeline (\([^)]*\)).*/\1/' <<<"$line")" +%s)
   [[ $((moment - $(cat stopped))) -ge -1 && $((moment - $(cat stopped))) -le 1 ]] || fail "$line: $(cat stopped)"
+  stands_in_page "$REPORT.tgz" "$(cat stopped)" 8
 }
 
 @test "a quota that binds for some seconds alone: throttled in a burst" {
