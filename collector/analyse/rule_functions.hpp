@@ -39,6 +39,7 @@ Findings find_node_exit_storm(const Analysis& analysis);
 Findings find_vcpu_stalled(const Analysis& analysis);
 Findings find_burst_steal(const Analysis& analysis);
 Findings find_burst_throttle(const Analysis& analysis);
+Findings find_late_start(const Analysis& analysis);  // rules_late_start.cpp
 Findings find_recorder_starved(const Analysis& analysis);
 
 // rules_report.cpp

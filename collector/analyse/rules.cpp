@@ -103,6 +103,13 @@ constexpr std::array k_rules{
          "timeline or less",
          "It does not prove that the guest would have finished without the quota.",
          "a CPU quota held a sandbox node back in bursts", find_burst_throttle},
+    Rule{"late-start",
+         "in the timeline a node did next to nothing, late.ran of its vCPUs' time, for late.idle and late.part or "
+         "longer "
+         "from the begin on, and then ran for late.begun or more; also where its QEMU came that late",
+         "It does not prove that the node could have begun earlier, nor what it waited for: its disk, another node, or "
+         "whoever starts it.",
+         "a sandbox node began late", find_late_start},
     Rule{"recorder-starved", "of the timeline's ticks starved or more were late by half an interval, or left out",
          "It does not prove that the nodes waited, too: the recorder is one task of many.", "", find_recorder_starved},
     Rule{"incomplete", "a capture is missing, partial, holds only gauges, or cannot be judged: a question is open",

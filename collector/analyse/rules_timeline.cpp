@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "collector/analyse/rule_functions.hpp"
 #include "collector/analyse/rule_support.hpp"
 #include "collector/analyse/thresholds.hpp"
+#include "collector/analyse/timeline_words.hpp"
 #include "probes/clock.hpp"
 #include "probes/text.hpp"
 
@@ -17,16 +17,6 @@ namespace cozy {
 namespace {
 
 constexpr std::size_t k_most_findings = 20;
-
-/// "2026-12-01T05:59:12Z"
-std::string moment_text(std::int64_t epoch_ns) {
-  const std::time_t seconds = epoch_ns / k_ns_per_second;
-  std::tm utc{};
-  char text[32];
-  if (::gmtime_r(&seconds, &utc) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-    return "?";
-  return text;
-}
 
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(k_ns_per_second); }
 
@@ -104,8 +94,7 @@ Finding burst_finding(const TimelineFacts& facts, const Burst& burst, const std:
   finding.subject = subject;
   finding.says = seconds_text(burst.burst) + " of the " + seconds_text(burst.lost) + " that " + lost + " lie in " +
                  seconds_text(burst.length) + " of " + seconds_text(burst.watched) + ", the first at " +
-                 seconds_text(begins) + " of the timeline (" +
-                 moment_text(facts.epoch_begin_ns + static_cast<std::int64_t>(begins * 1e9)) + ")";
+                 timeline_moment(facts, begins);
   finding.weight = std::clamp(burst.burst / burst.watched, 0.0, 1.0);
   finding.timeline_seconds = {begins, ends};
   return finding;
@@ -121,7 +110,7 @@ Findings find_vcpu_stalled(const Analysis& analysis) {
     if (findings.size() == k_most_findings) break;
     Finding finding;
     finding.level = Level::warning;
-    finding.subject = names_text({stall.node});
+    finding.subject = stall.node;
     finding.says = vcpu_words(stall) + " of " + finding.subject + " neither ran nor halted for " +
                    seconds_text(stall.seconds()) + ", from " +
                    seconds_text(seconds_of(stall.from_ns - facts.begin_ns)) + " to " +
@@ -148,8 +137,8 @@ Findings find_burst_throttle(const Analysis& analysis) {
   for (const LossSteps& node : analysis.timeline->throttled) {
     const auto burst = burst_of(analysis.timeline->steps, node);
     if (!burst || findings.size() == k_most_findings) continue;
-    const std::string subject = names_text({node.subject});
-    findings.push_back(burst_finding(*analysis.timeline, *burst, subject, "the quota of " + subject + " took"));
+    findings.push_back(
+        burst_finding(*analysis.timeline, *burst, node.subject, "the quota of " + node.subject + " took"));
   }
   return findings;
 }

@@ -52,27 +52,40 @@ void take_throttled(const Timeline& timeline, std::size_t step, Rows& rows) {
   }
 }
 
-void take_ran(const Timeline& timeline, std::size_t step, std::map<std::string, NodeSteps>& nodes) {
+struct VcpuSums {
+  double ran = 0;
+  double waited = 0;
+  std::size_t vcpus = 0;
+  bool waits = true;  ///< what every one of them waited is known
+};
+
+void take_vcpus(const Timeline& timeline, std::size_t step, std::map<std::string, NodeSteps>& nodes) {
   std::map<std::uint64_t, const VcpuTick*> before;
   for (const VcpuTick& vcpu : timeline.ticks[step].vcpus) before.emplace(vcpu.subject, &vcpu);
-  std::map<std::string, std::pair<double, std::size_t>> sums;
+  std::map<std::string, VcpuSums> sums;
   for (const VcpuTick& vcpu : timeline.ticks[step + 1].vcpus) {
     const auto known = before.find(vcpu.subject);
     const auto subject = timeline.subjects.find(vcpu.subject);
     if (known == before.end() || subject == timeline.subjects.end()) continue;
     const Count ran = delta(known->second->ran_ns, vcpu.ran_ns);
     if (!ran) continue;
-    auto& [seconds, vcpus] = sums[subject->second.node];
-    seconds += static_cast<double>(*ran) / 1e9;
-    ++vcpus;
+    const Count waited = delta(known->second->waited_ns, vcpu.waited_ns);
+    VcpuSums& sum = sums[subject->second.node];
+    sum.ran += static_cast<double>(*ran) / 1e9;
+    sum.waited += static_cast<double>(waited.value_or(0)) / 1e9;
+    sum.waits = sum.waits && waited;
+    ++sum.vcpus;
   }
   const double length = step_seconds(timeline.ticks[step], timeline.ticks[step + 1]);
   for (const auto& [name, sum] : sums) {
-    if (!nodes.contains(name) && !has_room(timeline, nodes.size())) continue;
+    if (!nodes.contains(name) && !has_room(timeline, 2 * nodes.size())) continue;
     NodeSteps& node = nodes[name];
     node.ran.resize(timeline.ticks.size() - 1);
-    node.vcpus = std::max(node.vcpus, sum.second);
-    node.ran[step] = std::clamp(sum.first / (length * static_cast<double>(sum.second)), 0.0, 1.0);
+    node.waited.resize(timeline.ticks.size() - 1);
+    node.vcpus = std::max(node.vcpus, sum.vcpus);
+    const double all = length * static_cast<double>(sum.vcpus);
+    node.ran[step] = std::clamp(sum.ran / all, 0.0, 1.0);
+    if (sum.waits) node.waited[step] = std::clamp(sum.waited / all, 0.0, 1.0);
   }
 }
 
@@ -90,6 +103,8 @@ std::optional<TimelineFacts> timeline_facts(const Timeline& timeline, double sho
   facts.begin_ns = first.begin_ns;
   facts.epoch_begin_ns = first.epoch_ns;
   facts.end_ns = last.begin_ns;
+  facts.interval_seconds = seconds_between(0, timeline.interval_ns);
+  facts.slowed = timeline.slowed;
   facts.ticks = timeline.ticks.size();
   for (const TimelineTick& tick : timeline.ticks) {
     facts.missed += std::min<std::uint64_t>(tick.missed, 1'000'000);
@@ -102,7 +117,7 @@ std::optional<TimelineFacts> timeline_facts(const Timeline& timeline, double sho
     facts.steps.push_back(step_seconds(timeline.ticks[step], timeline.ticks[step + 1]));
     facts.steal.seconds.push_back(steal_seconds(timeline, timeline.ticks[step], timeline.ticks[step + 1]));
     take_throttled(timeline, step, throttled);
-    take_ran(timeline, step, nodes);
+    take_vcpus(timeline, step, nodes);
   }
   for (auto& [node, seconds] : throttled) facts.throttled.push_back({node, std::move(seconds)});
   for (auto& [name, node] : nodes) {

@@ -33,16 +33,20 @@ struct Stall {
   [[nodiscard]] double seconds() const;
 };
 
+/// Shares of the time of a node's vCPUs, of each step; absent where its QEMU was not seen or its times not read.
 struct NodeSteps {
   std::string node;
   std::size_t vcpus = 0;
-  std::vector<std::optional<double>> ran;  ///< share of its vCPUs' time, of each step
+  std::vector<std::optional<double>> ran;
+  std::vector<std::optional<double>> waited = {};
 };
 
 struct TimelineFacts {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t epoch_begin_ns = 0;
+  double interval_seconds = 0;  ///< as it was asked for
+  bool slowed = false;          ///< the interval was doubled, once or more
   std::size_t ticks = 0;
   std::uint64_t missed = 0;   ///< ticks that were left out
   std::size_t late = 0;       ///< ticks that began half an interval late, or later

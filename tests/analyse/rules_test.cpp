@@ -34,12 +34,13 @@ TEST_CASE("rules: the table is whole, and every id of it stands once") {
     CHECK(rule.does_not_prove.ends_with("."));
     CHECK(find_rule(rule.id) == &rule);
   }
-  CHECK(seen == Ids{"runner-preempted", "steal-not-observable", "steal-unusable",  "nodes-waited",
-                    "node-waited",      "node-throttled",       "node-blocked",    "node-stopped",
-                    "node-halted",      "node-busy-flat",       "node-exit-storm", "node-left",
-                    "node-restarted",   "node-emulator-bound",  "pressure-cpu",    "pressure-io",
-                    "pressure-memory",  "vcpu-unnamed",         "vcpu-stalled",    "burst-steal",
-                    "burst-throttle",   "recorder-starved",     "incomplete",      "nothing-unusual"});
+  CHECK(seen == Ids{"runner-preempted", "steal-not-observable", "steal-unusable",   "nodes-waited",
+                    "node-waited",      "node-throttled",       "node-blocked",     "node-stopped",
+                    "node-halted",      "node-busy-flat",       "node-exit-storm",  "node-left",
+                    "node-restarted",   "node-emulator-bound",  "pressure-cpu",     "pressure-io",
+                    "pressure-memory",  "vcpu-unnamed",         "vcpu-stalled",     "burst-steal",
+                    "burst-throttle",   "late-start",           "recorder-starved", "incomplete",
+                    "nothing-unusual"});
   CHECK(find_rule("no-such-rule") == nullptr);
 }
 
