@@ -10,6 +10,7 @@
 #include "collector/render/cgroup_json.hpp"
 #include "collector/render/json_object.hpp"
 #include "collector/render/node_kvm_text.hpp"
+#include "collector/render/timeline_json.hpp"
 #include "collector/render/words.hpp"
 #include "probes/text.hpp"
 
@@ -314,6 +315,7 @@ JsonObject snapshot_json(const ReportAnalysis& report, const Analysis& analysis)
   if (analysis.kvm) json.object("kvm", kvm_json(*analysis.kvm));
   const std::vector<ScopeValues> gauges = kvm_gauges(analysis);
   if (!gauges.empty()) json.objects("kvm_gauges", list_of(gauges, gauges_json));
+  if (analysis.timeline) json.object("timeline", timeline_json(*analysis.timeline));
   const std::vector<Canary>& canaries = report.canaries_of(analysis);
   if (!canaries.empty()) json.objects("canary", list_of(canaries, canary_json));
   json.objects("findings", list_of(analysis.findings, finding_json));

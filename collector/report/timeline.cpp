@@ -71,7 +71,7 @@ class Reader {
 
  private:
   bool take_subject(std::uint64_t number, const JsonValue& line) {
-    if (timeline_.subjects.size() >= k_most_subjects) return false;
+    if (timeline_.subjects.size() >= k_most_subjects || line.text("node").empty()) return false;
     TimelineSubject& subject = timeline_.subjects[number];
     subject.kind = line.text("kind");
     subject.node = make_line(line.text("node"));

@@ -86,6 +86,13 @@ TEST_CASE("timeline: a doubled interval is that of the ticks behind it, and one 
   CHECK(timeline->bad_lines == 2);
 }
 
+TEST_CASE("timeline: a subject without a node is no line of ours") {
+  const auto timeline = parse_timeline(k_head + R"({"subject":1,"kind":"vcpu"})" + "\n" + k_tick);
+  REQUIRE(timeline);
+  CHECK(timeline->subjects.empty());
+  CHECK(timeline->bad_lines == 1);
+}
+
 TEST_CASE("timeline: a text without its head is none") {
   CHECK_FALSE(parse_timeline(""));
   CHECK_FALSE(parse_timeline(k_tick));
