@@ -83,7 +83,7 @@ Result<ReportAnalysis> analyse_report(const std::string& path, const std::string
   ReportAnalysis analysed = describe(*report);
   AnalysisOptions analysis;
   analysis.truncated = report->truncated;
-  analysis.series = format == Format::html;
+  analysis.series = draws_timeline(format);
   for (const Snapshot& snapshot : report->snapshots) {
     const bool wanted = one_snapshot.empty() || snapshot.name == one_snapshot;
     if (wanted) analysed.snapshots.push_back(analyse(snapshot, analysis));

@@ -11,7 +11,8 @@ namespace cozy {
 
 namespace {
 
-constexpr std::array k_analyze_formats{Format::text, Format::markdown, Format::json, Format::openmetrics, Format::html};
+constexpr std::array k_analyze_formats{Format::text,        Format::markdown, Format::json,
+                                       Format::openmetrics, Format::html,     Format::perfetto};
 constexpr std::array k_compare_formats{Format::text, Format::markdown, Format::json, Format::html};
 constexpr std::array k_policy_formats{Format::text, Format::json};
 

@@ -127,7 +127,7 @@ commands_in() { grep -cP '^\s*::[^:]*::|##\[' || true; }
   }
   refuses 'analyze is told no report; such as: cozybracket analyze' analyze
   refuses 'analyze: .*not expected: b' analyze a b
-  refuses '--format "yaml" is no format of this command; it is text, markdown, json, openmetrics or html' analyze a --format yaml
+  refuses '--format "yaml" is no format of this command; it is text, markdown, json, openmetrics, html or perfetto' analyze a --format yaml
   refuses '--format "" is empty' analyze a --format ''
   refuses '--format "openmetrics" is no format of this command; it is text, markdown, json or html' compare a b --format openmetrics
   refuses 'compare is told no report' compare
@@ -167,13 +167,29 @@ commands_in() { grep -cP '^\s*::[^:]*::|##\[' || true; }
   [[ $columns -le 70 ]]
 }
 
+@test "a trace for perfetto: every second of the timeline, the samples, and what was found" {
+  run -0 --separate-stderr "$COZYBRACKET" analyze "$MADE/timeline" --format perfetto
+  [[ -z $stderr ]]
+  assert_line --index 0 --partial '"origin_boottime_ns":1000000000000'
+  assert_line --index -1 ']}'
+  assert_line --regexp '"ph":"C".*"name":"vCPU 0","args":\{"ran %":60,"waited %":8,"halted %":30,'
+  assert_line --regexp '"ph":"C".*"name":"cpu","args":\{"user %":'
+  assert_line --regexp '"ph":"X".*"ts":92000000,"name":"sample 2","dur":3000,'
+  assert_line --regexp '"ph":"X".*"name":"stood still"'
+  assert_line --regexp '"ph":"i".*"name":"late-start","s":"p",'
+  # A report without a timeline has no counters.
+  run -0 "$COZYBRACKET" analyze "$MADE/waited" --format perfetto
+  refute_line --partial '"ph":"C"'
+  assert_line --regexp '"ph":"i".*"name":"nodes-waited"'
+}
+
 @test "names of snapshots and threads do no harm in any format" {
   # shellcheck disable=SC2016 # these are the names
   local names=('::error::x' '##[group]y' '<img src=x> @all #1' 'a|b`c*[d](e)' $'caf\xc3' $'two\nlines ::warning::z') name format place
   mkdir -p hostile/snapshots
   for name in "${names[@]}"; do cp -r "$MADE/hostile/snapshots/kubernetes" "hostile/snapshots/$name"; done
   tar czf hostile.tgz hostile
-  for format in text markdown json; do
+  for format in text markdown json perfetto; do
     for place in hostile hostile.tgz; do
       "$COZYBRACKET" analyze "$place" --format "$format" >answer
       assert_equal "$(commands_in <answer)" 0

@@ -220,8 +220,9 @@ std::string render(const ReportComparison& comparison, Format format) {
       return markdown_of(comparison);
     case Format::json:
       return comparison_json(comparison).dump();
-    case Format::openmetrics:  // counters of two reports are not put side by side
-    case Format::html:         // has more to it than a comparison, see html.hpp
+    case Format::openmetrics:  // what is of moments is not put side by side
+    case Format::perfetto:
+    case Format::html:  // has more to it than a comparison, see html.hpp
       break;
   }
   return {};

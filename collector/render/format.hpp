@@ -5,7 +5,7 @@
 
 namespace cozy {
 
-enum class Format { text, markdown, json, openmetrics, html };
+enum class Format { text, markdown, json, openmetrics, html, perfetto };
 
 /// As `--format` names it.
 constexpr std::string_view format_name(Format format) {
@@ -20,9 +20,14 @@ constexpr std::string_view format_name(Format format) {
       return "openmetrics";
     case Format::html:
       return "html";
+    case Format::perfetto:
+      return "perfetto";
   }
   return "text";
 }
+
+/// True for a format that shows every second of a timeline.
+constexpr bool draws_timeline(Format format) { return format == Format::html || format == Format::perfetto; }
 
 struct RenderOptions {
   bool explain = false;     ///< the thresholds and the rules, too

@@ -144,4 +144,9 @@ std::string JsonObject::dump_line() const {
   return disarmed(content_->json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+std::string json_text(std::string_view words) {
+  const nlohmann::ordered_json json = make_line(words);
+  return disarmed(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
 }  // namespace cozy

@@ -66,4 +66,7 @@ class JsonObject {
   std::unique_ptr<Content> content_;
 };
 
+/// A string of a JSON text, of words whose outside bytes are escaped already; as dump() writes it.
+std::string json_text(std::string_view words);
+
 }  // namespace cozy

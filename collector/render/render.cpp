@@ -3,6 +3,7 @@
 #include "collector/render/json.hpp"
 #include "collector/render/markdown.hpp"
 #include "collector/render/openmetrics.hpp"
+#include "collector/render/perfetto.hpp"
 #include "collector/render/terminal.hpp"
 
 namespace cozy {
@@ -19,6 +20,8 @@ std::string render(const ReportAnalysis& report, Format format, const RenderOpti
       return to_openmetrics(report);
     case Format::html:  // has more to it than an analysis, see html.hpp
       break;
+    case Format::perfetto:
+      return to_perfetto(report);
   }
   return {};
 }

@@ -270,7 +270,8 @@ TEST_CASE("analyze and compare: reports, formats, and nothing of the collector's
   CHECK(two.format == Format::markdown);
   refused({"analyze"}, {"analyze", "no report"});
   refused({"analyze", "a", "b"}, {"analyze", "b"});
-  refused({"analyze", "a", "--format", "yaml"}, {"--format", "\"yaml\"", "text, markdown, json, openmetrics or html"});
+  refused({"analyze", "a", "--format", "yaml"},
+          {"--format", "\"yaml\"", "text, markdown, json, openmetrics, html or perfetto"});
   refused({"analyze", ""}, {"REPORT", "empty"});
   refused({"compare", "a"}, {"compare", "one report alone"});
   refused({"compare", "-", "-"}, {"compare", "\"-\""});
