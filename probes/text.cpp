@@ -137,10 +137,20 @@ std::optional<std::string_view> between(std::string_view text, std::string_view 
 
 namespace {
 
+/// How many of the first bytes stay as they are whatever stands behind them: nearly all of most texts.
+std::size_t plain_bytes(std::string_view bytes, bool backslashes) {
+  const auto is_special = [&](char c) { return c < ' ' || c > '~' || (backslashes && c == '\\'); };
+  return static_cast<std::size_t>(std::find_if(bytes.begin(), bytes.end(), is_special) - bytes.begin());
+}
+
 std::string escape_bytes(std::string_view bytes, bool backslashes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
+    const std::size_t plain = plain_bytes(bytes, backslashes);
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
     const std::size_t length = utf8_length(bytes);
     const auto first = static_cast<unsigned char>(bytes.front());
     const std::string_view sequence = bytes.substr(0, length == 0 ? 1 : length);
