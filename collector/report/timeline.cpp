@@ -62,6 +62,10 @@ class Reader {
     if (line.find("t") != nullptr) return take_tick(line);
     if (const Count subject = line.number("subject")) return take_subject(*subject, line);
     if (line.find("left") != nullptr) return true;
+    if (line.find("end") != nullptr) {
+      timeline_.end = timeline_end_of_name(line.text("end"));
+      return true;
+    }
     const Count interval = line.number("interval_ns");
     if (!interval || *interval == 0 || *interval > k_latest_ns) return false;
     interval_ns_ = static_cast<std::int64_t>(*interval);
@@ -132,6 +136,12 @@ std::optional<Timeline> parse_head(std::string_view line) {
   timeline.interval_ns = static_cast<std::int64_t>(*interval);
   timeline.ticks_per_second = head->number("ticks_per_second").value_or(0);
   timeline.cpus = head->number("cpus").value_or(0);
+  timeline.recorder.by = make_line(head->text("by"));
+  if (const JsonValue* recorder = head->find("recorder")) {
+    timeline.recorder.pid = recorder->number("pid").value_or(0);
+    timeline.recorder.start_ticks = recorder->number("start").value_or(0);
+    timeline.recorder.boot = make_line(recorder->text("boot"));
+  }
   return timeline;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/report/timeline_end.hpp"
+
 /// What `run` read between its samples: timeline/timeline.jsonl. Absent is not zero; nothing is subtracted here.
 namespace cozy {
 
@@ -64,6 +66,14 @@ struct TimelineTick {
   std::vector<CgroupTick> cgroups;
 };
 
+/// Who writes it, as its head says.
+struct TimelineRecorder {
+  std::string by;  ///< the command that began it: "run", "watch"; escaped
+  std::uint64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string boot;  ///< escaped
+};
+
 struct Timeline {
   std::int64_t interval_ns = 0;  ///< at its begin
   std::uint64_t ticks_per_second = 100;
@@ -71,7 +81,9 @@ struct Timeline {
   std::map<std::uint64_t, TimelineSubject> subjects;
   std::vector<TimelineTick> ticks;  ///< in the order of time
   bool slowed = false;              ///< the interval was doubled
-  std::size_t bad_lines = 0;        ///< lines that are none of ours; a last line without its end is not counted
+  TimelineRecorder recorder;
+  std::optional<TimelineEnd> end;  ///< none: its recorder was killed or was at work, or says a reason we do not know
+  std::size_t bad_lines = 0;       ///< lines that are none of ours; a last line without its end is not counted
 };
 
 /// None for a text that does not begin with the head of a timeline.

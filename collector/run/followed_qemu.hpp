@@ -45,6 +45,9 @@ class FollowedQemu {
   [[nodiscard]] std::uint64_t pid() const { return pid_; }
   [[nodiscard]] std::uint64_t start_ticks() const { return start_ticks_; }
   [[nodiscard]] const std::string& node() const { return node_; }
+  /// How its node is known: 2 by a pid file, 1 by its name alone, 0 not.
+  [[nodiscard]] int evidence() const { return evidence_; }
+  void set_evidence(int evidence) { evidence_ = evidence; }
   [[nodiscard]] int pidfd() const { return pidfd_.number(); }
   /// False where the process is not there any more, or is another one.
   [[nodiscard]] bool follows() const { return pidfd_.open(); }
@@ -72,6 +75,7 @@ class FollowedQemu {
   std::uint64_t pid_;
   std::uint64_t start_ticks_;
   std::string node_;
+  int evidence_ = 0;
   std::uint64_t others_subject_;
   Descriptor pidfd_;
   bool looked_ = false;  ///< threads that come later count from their beginning

@@ -1,6 +1,7 @@
 #include "collector/run/timeline_work.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -25,13 +26,24 @@ std::string age_of(const std::string& file) {
   return std::to_string(std::max<std::int64_t>(now().epoch_ns - written_ns, 0));
 }
 
+/// Why it ended by itself, which nobody has asked it to.
+std::string record(const SampleOptions& options, std::int64_t interval_ns) {
+  RecorderOptions recorder;
+  recorder.interval_ns = interval_ns;
+  recorder.starter = process_now(::getppid()).value_or(ProcessIdentity{});
+  const RecorderResult result = record_timeline(options, recorder);
+  if (result.holder > 0)
+    return "process " + std::to_string(result.holder) + " writes " + timeline_file(options) + " already";
+  return "the timeline ended early: " + result.words;
+}
+
 }  // namespace
 
 TimelineWork::TimelineWork(const SampleOptions& options, std::int64_t interval_ns)
     : file_(timeline_file(options)),
       interval_ns_(interval_ns),
       begin_ns_(boottime_ns()),
-      work_([&] { return record_timeline(options, interval_ns); }) {}
+      work_([&] { return record(options, interval_ns); }) {}
 
 std::string TimelineWork::end() {
   const auto ended_early = work_.finish(boottime_ns());

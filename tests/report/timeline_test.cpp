@@ -93,6 +93,32 @@ TEST_CASE("timeline: a subject without a node is no line of ours") {
   CHECK(timeline->bad_lines == 1);
 }
 
+TEST_CASE("timeline: who writes it, and why it ends") {
+  const std::string head = R"({"schema":"cozybracket-timeline-1","interval_ns":1,"by":"watch",)"
+                           R"("recorder":{"pid":7,"start":8,"boot":"b\\x0a"}})"
+                           "\n";
+  const auto at_work = parse_timeline(head + k_tick);
+  REQUIRE(at_work);
+  CHECK(at_work->recorder.by == "watch");
+  CHECK(at_work->recorder.pid == 7);
+  CHECK(at_work->recorder.start_ticks == 8);
+  CHECK(at_work->recorder.boot == "b\\x0a");
+  CHECK_FALSE(at_work->end);
+  for (const TimelineEnd end : {TimelineEnd::stopped, TimelineEnd::starter, TimelineEnd::last_qemu,
+                                TimelineEnd::max_duration, TimelineEnd::byte_budget, TimelineEnd::write_failed}) {
+    const auto ended =
+        parse_timeline(head + k_tick + R"({"end":")" + std::string(timeline_end_name(end)) + "\",\"at\":14}\n");
+    REQUIRE(ended);
+    CHECK(ended->end == end);
+    CHECK(ended->bad_lines == 0);
+    CHECK_FALSE(timeline_end_words(end).empty());
+  }
+  const auto unknown = parse_timeline(k_head + "{\"end\":\"x\"}\n");
+  REQUIRE(unknown);
+  CHECK_FALSE(unknown->end);
+  CHECK(unknown->recorder.by.empty());
+}
+
 TEST_CASE("timeline: a text without its head is none") {
   CHECK_FALSE(parse_timeline(""));
   CHECK_FALSE(parse_timeline(k_tick));
