@@ -23,6 +23,7 @@ constexpr const char* k_about =
     "\n"
     "  cozybracket run --sandbox DIR -- ./wait-for-nodes.sh    sample, wait, sample, pack, summary\n"
     "  cozybracket sample 1 ... sample 2 ... pack              the same, for hooks that bracket by themselves\n"
+    "  cozybracket watch start ... watch stop                  the seconds between them, for such hooks\n"
     "  cozybracket analyze cozyreport.tgz                      which layer took the time, from a report\n"
     "  cozybracket policy --request 500m --limit 2             a pod's CPU as cgroup knobs, and an audit of live "
     "nodes\n"
@@ -41,10 +42,14 @@ void add_output(CLI::App& command, Given& given) {
   command.add_option("--output", given.output, "The archive [<report-dir>.tgz]")->type_name("FILE");
 }
 
-void add_node_sources(CLI::App& command, Given& given) {
+void add_nodes(CLI::App& command, Given& given) {
   command.add_option("--node", given.nodes, "A node and its pid file, instead of the sandbox's; repeatable")
       ->type_name("NAME=PIDFILE")
       ->allow_extra_args(false);
+}
+
+void add_node_sources(CLI::App& command, Given& given) {
+  add_nodes(command, given);
   command.add_option("--root", given.root, "Where proc, sys, cgroup and debugfs are looked for [/]")->type_name("DIR");
   command
       .add_option("--read-timeout", given.read_timeout,
@@ -52,21 +57,36 @@ void add_node_sources(CLI::App& command, Given& given) {
       ->type_name("SECONDS");
 }
 
-void add_sources(CLI::App& command, Given& given) {
+void add_sandbox(CLI::App& command, Given& given) {
   command
       .add_option("--sandbox", given.sandbox,
                   "Holds srv<N>/qemu.pid of the sandbox nodes [COZY_DIAG_SANDBOX_VM_ROOT; .]")
       ->type_name("DIR");
+}
+
+void add_sources(CLI::App& command, Given& given) {
+  add_sandbox(command, given);
   add_node_sources(command, given);
+}
+
+void add_snapshot(CLI::App& command, Given& given) {
+  command
+      .add_option("--snapshot", given.snapshot,
+                  "The name of this bracket in the report [COZY_SNAPSHOT_NAME; kubernetes]")
+      ->type_name("NAME");
+}
+
+void add_interval(CLI::App& command, Given& given) {
+  command
+      .add_option("--interval", given.interval,
+                  "Between the readings of the timeline; 0 for no timeline [COZY_INTERVAL; 1]")
+      ->type_name("SECONDS");
 }
 
 void add_sampling(CLI::App& command, Given& given) {
   add_where(command, given);
   add_sources(command, given);
-  command
-      .add_option("--snapshot", given.snapshot,
-                  "The name of this bracket in the report [COZY_SNAPSHOT_NAME; kubernetes]")
-      ->type_name("NAME");
+  add_snapshot(command, given);
   command
       .add_option("--read-grace", given.read_grace,
                   "From SIGTERM to SIGKILL for a source past its time [COZY_DIAG_READ_GRACE; 5]")
@@ -136,11 +156,56 @@ void add_policy(CLI::App& command, Given& given) {
       "or no node is alive; 2 usage.");
 }
 
+void add_watch_start(CLI::App& start, Given& given) {
+  add_where(start, given);
+  add_snapshot(start, given);
+  add_sandbox(start, given);
+  add_nodes(start, given);
+  add_interval(start, given);
+  start.add_option("--max-duration", given.max_duration, "The longest that it goes on [7200]")->type_name("SECONDS");
+  start
+      .add_option("--while-pid", given.while_pid,
+                  "It ends with this process; 0 for none [the nearest above the caller that is no shell]")
+      ->type_name("PID");
+  start.footer(
+      "Begins a recorder that goes on when this has returned, and holds none of its caller's pipes: a light reading\n"
+      "every interval, a line each, in <report-dir>/snapshots/<snapshot>/timeline/timeline.jsonl.\n"
+      "\n"
+      "  cozybracket sample 1; cozybracket watch start     before the wait\n"
+      "  cozybracket watch stop; cozybracket sample 2      behind it, on every path\n"
+      "\n"
+      "It ends by `watch stop`, and by itself: 10 s behind the sandbox's last QEMU, once it has seen one; at\n"
+      "--max-duration; at 8 MiB, before which it halves its readings again and again; and with --while-pid. A hook is\n"
+      "a shell that ends at once, so by default that is what runs the hooks: the first process above the caller of\n"
+      "`watch start` that is neither a shell nor sudo, env, timeout and the like; none where that is process 1 or\n"
+      "outside of the container. The last line of the file says which it was.\n"
+      "Where one is at work for this snapshot it goes on, with its own options; the file of one that has ended is\n"
+      "replaced.\n"
+      "Exit status: 0 it is at work, or the interval is 0; 2 usage; 3 it could not be begun.");
+}
+
+void add_watch(CLI::App& watch, CLI::App*& start, CLI::App*& stop, Given& given) {
+  watch.footer("`cozybracket watch start --help` explains what ends a recorder.");
+  watch.require_subcommand(0, 1);
+  start = watch.add_subcommand("start", "Begin a recorder of the timeline, before the wait");
+  add_watch_start(*start, given);
+  stop = watch.add_subcommand("stop", "End it, behind the wait, and say what it has read");
+  add_where(*stop, given);
+  add_snapshot(*stop, given);
+  stop->footer(
+      "No process is signalled but the one that has the timeline's file locked and that the file names.\n"
+      "Exit status: 0 the timeline has readings, also of a recorder that had ended before; 1 it has none, or none was\n"
+      "begun; 2 usage; 3 a recorder could not be ended.");
+}
+
 struct CommandLine {
   CLI::App app{k_about, "cozybracket"};
   Given given;
   CLI::App* run = nullptr;
   CLI::App* sample = nullptr;
+  CLI::App* watch = nullptr;
+  CLI::App* watch_start = nullptr;
+  CLI::App* watch_stop = nullptr;
   CLI::App* pack = nullptr;
   CLI::App* analyze = nullptr;
   CLI::App* compare = nullptr;
@@ -161,9 +226,7 @@ struct CommandLine {
         "COMMAND keeps stdin, stdout and stderr; the lines of cozybracket go to stderr.");
     add_sampling(*run, given);
     add_output(*run, given);
-    run->add_option("--interval", given.interval,
-                    "Between the readings of the timeline; 0 for no timeline [COZY_INTERVAL; 1]")
-        ->type_name("SECONDS");
+    add_interval(*run, given);
     sample =
         app.add_subcommand("sample", "One sample, for hooks that bracket by themselves: 1 before the wait, 2 after it");
     sample->footer(
@@ -175,6 +238,8 @@ struct CommandLine {
     add_pods(*sample, given);
     sample->add_flag("--once", given.once, "Keep a sample 2 that this bracket has already");
     sample->add_flag("--no-summary", given.no_summary, "No summary behind sample 2: another call of it will follow");
+    watch = app.add_subcommand("watch", "The seconds between two samples, for hooks that bracket by themselves");
+    add_watch(*watch, watch_start, watch_stop, given);
     pack = app.add_subcommand("pack", "The report directory as <report-dir>.tgz");
     pack->footer("Exit status: 0 packed, 2 usage, 3 nothing could be written.");
     add_where(*pack, given);
@@ -228,6 +293,8 @@ Invocation::What command_of(const CommandLine& line) {
   using What = Invocation::What;
   if (line.run->parsed()) return What::run;
   if (line.sample->parsed()) return What::sample;
+  if (line.watch_start->parsed()) return What::watch_start;
+  if (line.watch_stop->parsed()) return What::watch_stop;
   if (line.pack->parsed()) return What::pack;
   if (line.analyze->parsed()) return What::analyze;
   if (line.compare->parsed()) return What::compare;
@@ -235,10 +302,21 @@ Invocation::What command_of(const CommandLine& line) {
   return line.doctor->parsed() ? What::doctor : What::probe;
 }
 
+/// Of the command whose options cannot be parsed: "", "run", "watch start".
+std::string name_so_far(const CommandLine& line) {
+  std::string name;
+  for (const CLI::App* command = &line.app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands().front();
+    name += (name.empty() ? "" : " ") + command->get_name();
+  }
+  return name;
+}
+
 Parsed finish(const CommandLine& line, std::vector<std::string> command, bool had_mark) {
   Invocation invocation;
   OptionReader reader(invocation);
-  for (const CLI::App* command_given : line.app.get_subcommands()) refuse_empty(*command_given, reader);
+  for (const CLI::App* command_given : {line.app.get_subcommands().front(), line.watch_start, line.watch_stop})
+    refuse_empty(*command_given, reader);
   invocation.what = command_of(line);
   invocation.command = std::move(command);
   read_given(line.given, reader, invocation);
@@ -273,16 +351,19 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion&) {
     return {std::nullopt, "cozybracket " COZYBRACKET_VERSION "\n", false, 0};
   } catch (const CLI::ParseError& error) {
-    const auto commands = line.app.get_subcommands();
-    const std::string name = commands.empty() ? "" : commands.front()->get_name();
+    const std::string name = name_so_far(line);
     return usage_error((name.empty() ? "" : name + ": ") + escape(error.what()), name, is_run ? k_never_run : k_usage);
   } catch (const std::exception& error) {
     return usage_error(escape(error.what()), "", is_run ? k_never_run : k_usage);
   }
   if (line.app.get_subcommands().empty()) {
     return usage_error(
-        "there is no command; it is one of run, sample, pack, analyze, compare, policy, doctor and probe", "", k_usage);
+        "there is no command; it is one of run, sample, watch, pack, analyze, compare, policy, doctor and probe", "",
+        k_usage);
   }
+  if (line.watch->parsed() && line.watch->get_subcommands().empty())
+    return usage_error("watch is told neither to start nor to stop; it is watch start before the wait", "watch",
+                       k_usage);
   return finish(line, std::move(command), had_mark);
 }
 

@@ -19,7 +19,8 @@ struct PolicyOptions {
 };
 
 struct Invocation {
-  enum class What { run, sample, pack, analyze, compare, policy, doctor, probe } what = What::run;
+  enum class What { run, sample, watch_start, watch_stop, pack, analyze, compare, policy, doctor, probe };
+  What what = What::run;
   SampleOptions options;
   TenantOptions tenants;  ///< sample
   /// run, pack: where the archive goes, "" for <report-dir>.tgz; analyze, compare: the answer, "" for stdout
@@ -29,13 +30,15 @@ struct Invocation {
   bool summary = true;                         ///< sample: behind sample 2
   std::string probe;                           ///< probe
   std::vector<std::string> command;            ///< run
-  std::int64_t interval_ns = k_ns_per_second;  ///< run: between the ticks of the timeline; 0 for none
-  std::vector<std::string> reports;            ///< analyze: one; compare: the green and the red; none to explain alone
-  std::string one_snapshot;                    ///< analyze: "" for all of them
-  Format format = Format::text;                ///< analyze, compare, policy
-  bool explain = false;                        ///< analyze
-  PolicyOptions policy;                        ///< policy
-  std::vector<std::string> warnings;           ///< environment variables that were ignored, and why
+  std::int64_t interval_ns = k_ns_per_second;  ///< run, watch: between the ticks of the timeline; 0 for none
+  std::int64_t longest_ns = 7200 * k_ns_per_second;  ///< watch
+  std::optional<pid_t> while_pid;     ///< watch: it ends with that process; 0 for none, unset for the default
+  std::vector<std::string> reports;   ///< analyze: one; compare: the green and the red; none to explain alone
+  std::string one_snapshot;           ///< analyze: "" for all of them
+  Format format = Format::text;       ///< analyze, compare, policy
+  bool explain = false;               ///< analyze
+  PolicyOptions policy;               ///< policy
+  std::vector<std::string> warnings;  ///< environment variables that were ignored, and why
 
   [[nodiscard]] std::string archive() const;
 };

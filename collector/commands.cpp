@@ -23,6 +23,7 @@
 #include "collector/run/timeline_work.hpp"
 #include "collector/summary.hpp"
 #include "collector/tenant_log.hpp"
+#include "collector/watch_command.hpp"
 #include "probes/text.hpp"
 
 namespace cozy {
@@ -213,6 +214,10 @@ int perform(const Invocation& invocation) {
       return run_command(invocation);
     case Invocation::What::sample:
       return sample_command(invocation);
+    case Invocation::What::watch_start:
+      return watch_start_command(invocation);
+    case Invocation::What::watch_stop:
+      return watch_stop_command(invocation);
     case Invocation::What::pack:
       return pack_command(invocation);
     case Invocation::What::analyze:

@@ -15,6 +15,8 @@ struct Given {
   std::string read_grace;
   std::string only;
   std::string interval;
+  std::string max_duration;
+  std::string while_pid;
   std::string root;
   std::string output;
   std::string sample;

@@ -24,11 +24,15 @@ void read_sources(const Given& given, OptionReader& reader, SampleOptions& optio
   if (!given.root.empty()) options.root = given.root;
 }
 
-void read_sampling(const Given& given, OptionReader& reader, Invocation& invocation) {
-  SampleOptions& options = invocation.options;
+void read_place(const Given& given, OptionReader& reader, SampleOptions& options) {
   reader.text(given.report_dir, "COZY_REPORT_DIR", options.report_dir);
   while (options.report_dir.size() > 1 && options.report_dir.ends_with('/')) options.report_dir.pop_back();
   reader.folder(given.snapshot, "COZY_SNAPSHOT_NAME", options.snapshot);
+}
+
+void read_sampling(const Given& given, OptionReader& reader, Invocation& invocation) {
+  SampleOptions& options = invocation.options;
+  read_place(given, reader, options);
   reader.seconds("--read-grace", given.read_grace, "COZY_DIAG_READ_GRACE", true, options.read_grace_ns);
   reader.only(given.only, options.only);
   invocation.output = given.output;
@@ -107,6 +111,15 @@ void read_run(const Given& given, OptionReader& reader, Invocation& invocation) 
   reader.interval(given.interval, invocation.interval_ns);
 }
 
+void read_watch_start(const Given& given, OptionReader& reader, Invocation& invocation) {
+  read_place(given, reader, invocation.options);
+  reader.text(given.sandbox, "COZY_DIAG_SANDBOX_VM_ROOT", invocation.options.sandbox);
+  reader.nodes(given.nodes, invocation.options.nodes);
+  reader.interval(given.interval, invocation.interval_ns);
+  reader.max_duration(given.max_duration, invocation.interval_ns, invocation.longest_ns);
+  reader.pid("--while-pid", given.while_pid, invocation.while_pid);
+}
+
 void read_sample(const Given& given, OptionReader& reader, Invocation& invocation) {
   invocation.once = given.once;
   invocation.summary = !given.no_summary;
@@ -131,6 +144,10 @@ void read_command(const Given& given, OptionReader& reader, Invocation& invocati
       return read_run(given, reader, invocation);
     case Invocation::What::sample:
       return read_sample(given, reader, invocation);
+    case Invocation::What::watch_start:
+      return read_watch_start(given, reader, invocation);
+    case Invocation::What::watch_stop:
+      return read_place(given, reader, invocation.options);
     case Invocation::What::probe:
       return read_probe(given, reader, invocation);
     case Invocation::What::policy:
@@ -152,6 +169,10 @@ const char* command_name(Invocation::What what) {
       return "run";
     case Invocation::What::sample:
       return "sample";
+    case Invocation::What::watch_start:
+      return "watch start";
+    case Invocation::What::watch_stop:
+      return "watch stop";
     case Invocation::What::pack:
       return "pack";
     case Invocation::What::analyze:
@@ -169,12 +190,12 @@ const char* command_name(Invocation::What what) {
 }
 
 void read_given(const Given& given, OptionReader& reader, Invocation& invocation) {
-  const Invocation::What what = invocation.what;
-  const bool reads_report = what == Invocation::What::analyze || what == Invocation::What::compare;
-  const bool is_policy = what == Invocation::What::policy;
-  const bool policy_alone = is_policy && given.audit.empty();
-  if (!reads_report && !policy_alone) read_sources(given, reader, invocation.options);
-  if (!reads_report && !is_policy && what != Invocation::What::probe) read_sampling(given, reader, invocation);
+  using What = Invocation::What;
+  const What what = invocation.what;
+  const bool elsewhere = what == What::analyze || what == What::compare || what == What::watch_start ||
+                         what == What::watch_stop || (what == What::policy && given.audit.empty());
+  if (!elsewhere) read_sources(given, reader, invocation.options);
+  if (!elsewhere && what != What::policy && what != What::probe) read_sampling(given, reader, invocation);
   read_command(given, reader, invocation);
   const auto& only = invocation.options.only;
   if (!invocation.tenants.any() && std::find(only.begin(), only.end(), k_tenant_capture) != only.end()) {

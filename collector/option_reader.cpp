@@ -70,6 +70,27 @@ void OptionReader::interval(const std::string& option, std::int64_t& place) {
   }
 }
 
+void OptionReader::max_duration(const std::string& option, std::int64_t interval_ns, std::int64_t& place) {
+  if (option.empty()) return;
+  const auto value = parse_seconds(option, false);
+  const Error error = value ? Error{"\"" + escape(option) + "\"", "is not longer than the interval", 0} : value.error();
+  if (!value || *value <= interval_ns)
+    refuse("--max-duration", error, "give seconds, such as --max-duration 3600");
+  else
+    place = *value;
+}
+
+void OptionReader::pid(const char* flag, const std::string& option, std::optional<pid_t>& place) {
+  constexpr std::uint64_t k_highest = 1UL << 22U;
+  if (option.empty()) return;
+  const auto number = parse_u64(option);
+  if (number && *number <= k_highest)
+    place = static_cast<pid_t>(*number);
+  else
+    refuse(flag, Error{"\"" + escape(option) + "\"", "is no number of a process", 0},
+           std::string("give one such as ") + flag + " \"$PPID\", or 0 for none");
+}
+
 void OptionReader::nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place) {
   for (const std::string& text : given) {
     const std::size_t equals = text.find('=');

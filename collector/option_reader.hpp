@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +34,10 @@ class OptionReader {
   void seconds(const char* flag, const std::string& option, const char* variable, bool zero, std::int64_t& place);
   /// Of the timeline: 0, or not shorter than a tenth of a second.
   void interval(const std::string& option, std::int64_t& place);
+  /// Of a recorder: longer than its interval.
+  void max_duration(const std::string& option, std::int64_t interval_ns, std::int64_t& place);
+  /// The number of a process, or 0 for none.
+  void pid(const char* flag, const std::string& option, std::optional<pid_t>& place);
   void nodes(const std::vector<std::string>& given, std::vector<NodeSpec>& place);
   void only(const std::string& given, std::vector<std::string>& place);
   void tenants(const TenantTexts& given, TenantOptions& place);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/run/apart.hpp"
 #include "probes/clock.hpp"
 #include "probes/text.hpp"
 
@@ -22,30 +23,19 @@ namespace cozy {
 
 namespace {
 
-constexpr int k_answer_descriptor = 3;
 constexpr std::int64_t k_after_interrupt_ns = k_ns_per_second;
 constexpr std::int64_t k_end_patience_ns = 50 * k_ns_per_ms;  // from the whole answer to the end of its process
 /// Stands at the end of a whole answer: a process that is killed leaves a text without it.
 constexpr char k_answer_end = '\0';
 
-/// Leaves nothing of ours open but the pipe that the answer goes into. Whoever waits for the end of our
-/// caller's pipes must not wait for a process that we have let go.
-void let_descriptors_go(int answer, WorkInput input) {
-  ::dup2(answer, k_answer_descriptor);
-  const int nothing = ::open("/", O_PATH);  // there is always a root, and nobody can read or write this
-  const int first = input == WorkInput::ours ? STDIN_FILENO + 1 : STDIN_FILENO;
-  for (int standard = first; standard < k_answer_descriptor; ++standard) ::dup2(nothing, standard);
-  ::close_range(k_answer_descriptor + 1, ~0U, 0);
-}
-
 [[noreturn]] void work_and_end(const std::function<std::string()>& work, int answer, pid_t parent, WorkInput input) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  let_descriptors_go(answer, input);
+  let_descriptors_go(answer, input == WorkInput::ours);
   const std::string text = work() + k_answer_end;
   std::string_view rest = text;
   while (!rest.empty()) {
-    const ssize_t written = ::write(k_answer_descriptor, rest.data(), rest.size());
+    const ssize_t written = ::write(k_kept_descriptor, rest.data(), rest.size());
     if (written < 0 && errno != EINTR) break;
     if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -71,7 +71,7 @@ class Recorder {
     std::uint64_t missed = 0;
     for (bool first = true;; first = false) {
       if (!put(nodes_.scan_if_due()) || !put(tick(due_ns, missed))) return file_.why();
-      if (first && recorder_.begun) recorder_.begun();
+      if (first && recorder_.begun && !recorder_.begun()) return TimelineEnd::stopped;
       due_ns += interval_ns_;
       const std::int64_t behind_ns = boottime_ns() - due_ns;
       missed = behind_ns > 0 ? static_cast<std::uint64_t>(behind_ns / interval_ns_) : 0;

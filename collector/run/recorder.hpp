@@ -19,7 +19,8 @@ struct RecorderOptions {
   ProcessIdentity starter;                     ///< it ends with that; 0 for none
   bool with_last_qemu = false;                 ///< it ends some seconds behind the sandbox's last QEMU
   int end_fd = -1;                             ///< when this becomes readable it is to end
-  std::function<void()> begun;                 ///< behind the first reading
+  /// Called behind the first reading. False: nobody is there any more to be told, and it ends.
+  std::function<bool()> begun;
 };
 
 /// What came of it.

@@ -208,7 +208,7 @@ TEST_CASE("every refusal names option, value and way out", "[cli]") {
 
 TEST_CASE("commands and their words", "[cli]") {
   const Environment environment;
-  refused({}, {"run, sample, pack, analyze, compare, policy, doctor and probe"});
+  refused({}, {"run, sample, watch, pack, analyze, compare, policy, doctor and probe"});
   refused({"frobnicate"}, {"frobnicate"});
   refused({"sample"}, {"sample", "1 before the wait"});
   refused({"sample", "3"}, {"sample", "\"3\"", "1 before the wait"});
@@ -220,6 +220,33 @@ TEST_CASE("commands and their words", "[cli]") {
   CHECK(accepted({"doctor"}).what == What::doctor);
   CHECK(accepted({"pack", "--report-dir", "x"}).archive() == "x.tgz");
   CHECK(accepted({"pack", "--report-dir", "x///"}).archive() == "x.tgz");
+}
+
+TEST_CASE("watch: what it knows of a sample's options, and its own", "[cli]") {
+  const Environment environment({{"COZY_SNAPSHOT_NAME", "env"}, {"COZY_DIAG_READ_TIMEOUT", "x"}});
+  const Invocation defaults = accepted({"watch", "start"});
+  CHECK(defaults.what == What::watch_start);
+  CHECK(defaults.options.snapshot == "env");
+  CHECK(defaults.warnings.empty());
+  CHECK(defaults.interval_ns == k_ns_per_second);
+  CHECK(defaults.longest_ns == 7200 * k_ns_per_second);
+  CHECK_FALSE(defaults.while_pid);
+  const Invocation given = accepted({"watch", "start", "--report-dir=r/", "--snapshot=s", "--sandbox=b", "--node=n=f",
+                                     "--interval=0.5", "--max-duration=0.6", "--while-pid=0"});
+  CHECK(given.options.report_dir == "r");
+  CHECK(given.options.sandbox == "b");
+  CHECK(given.options.nodes.size() == 1);
+  CHECK(given.interval_ns == 500 * k_ns_per_ms);
+  CHECK(given.longest_ns == 600 * k_ns_per_ms);
+  CHECK(given.while_pid == 0);
+  const Invocation stop = accepted({"watch", "stop", "--report-dir", "r", "--snapshot", "s"});
+  CHECK(stop.what == What::watch_stop);
+  CHECK(stop.options.report_dir == "r");
+  CHECK(stop.options.snapshot == "s");
+  refused({"watch"}, {"watch is told neither", "`cozybracket watch --help`"});
+  refused({"watch", "stop", "--sandbox=b"}, {"--sandbox", "`cozybracket watch stop --help`"});
+  refused({"watch", "start", "--interval=2", "--max-duration=2"}, {"--max-duration", "\"2\"", "such as"});
+  refused({"watch", "start", "--max-duration", ""}, {"--max-duration", "is empty"});
 }
 
 TEST_CASE("a usage error of run is 125: the command was never run", "[cli]") {

@@ -83,7 +83,7 @@ TEST_CASE("recorder: its longest duration is its last line, and it tells when it
   RecorderOptions recorder = quick();
   recorder.longest_ns = 50 * k_ns_per_ms;
   int begun = 0;
-  recorder.begun = [&] { ++begun; };
+  recorder.begun = [&] { return ++begun > 0; };
   const RecorderResult result = record_timeline(place.options(), recorder);
   CHECK(result.end == TimelineEnd::max_duration);
   CHECK(begun == 1);
@@ -130,7 +130,10 @@ TEST_CASE("recorder: it ends with its starter, and at once where that is gone or
   RecorderOptions recorder = quick();
   Sleeper starter;
   recorder.starter = process_now(starter.pid()).value();
-  recorder.begun = [&] { starter.end(); };
+  recorder.begun = [&] {
+    starter.end();
+    return true;
+  };
   CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::starter);
   CHECK(place.timeline().end == TimelineEnd::starter);
   CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::starter);
@@ -140,13 +143,20 @@ TEST_CASE("recorder: it ends with its starter, and at once where that is gone or
   CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::starter);
 }
 
+TEST_CASE("recorder: where nobody is to be told that it has begun, it ends") {
+  const Place place;
+  RecorderOptions recorder = quick();
+  recorder.begun = [] { return false; };
+  CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::stopped);
+}
+
 TEST_CASE("recorder: told to end it ends, and its file is anew each time") {
   const Place place;
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   RecorderOptions recorder = quick();
   recorder.end_fd = ends[0];
-  recorder.begun = [&] { CHECK(::write(ends[1], "x", 1) == 1); };
+  recorder.begun = [&] { return ::write(ends[1], "x", 1) == 1; };
   CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::stopped);
   CHECK(record_timeline(place.options(), recorder).end == TimelineEnd::stopped);
   CHECK(place.timeline().end == TimelineEnd::stopped);
