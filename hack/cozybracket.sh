@@ -2,9 +2,9 @@
 # cozybracket in the shell of a suite (Chainsaw or any other). To be sourced, behind the lane's own library, by dash
 # under `set -eu`, by bash or by busybox; it needs `local` and nothing else beyond POSIX.
 #
-#   cozybracket_before [OPTION...]                 sample 1, before the wait
-#   cozybracket_after [OPTION...]                  sample 2, behind it, on the passing and the failing path; one that
-#                                                  this bracket has already is kept
+#   cozybracket_before [OPTION...]                 sample 1, before the wait, and the begin of the timeline
+#   cozybracket_after [OPTION...]                  the end of the timeline and sample 2, behind it, on the passing and
+#                                                  the failing path; one that this bracket has already is kept
 #   cozybracket_report [OPTION...]                 the report directory as <report-dir>.tgz
 #       These always return 0. The options are those of `cozybracket sample` and `cozybracket pack`.
 #   cozybracket_run [OPTION...] -- COMMAND [ARG...]   all of that around a command, by construction
@@ -17,6 +17,8 @@
 # says so, and the suite goes on. The lane's variables, exported or not, and their defaults:
 #   COZY_REPORT_DIR /workspace/_out/cozyreport     COZY_SNAPSHOT_NAME kubernetes
 #   COZY_DIAG_SANDBOX_VM_ROOT /workspace           COZY_DIAG_READ_TIMEOUT 20     COZY_DIAG_READ_GRACE 5
+#   COZY_INTERVAL 1: seconds between the readings of the timeline, 0 for none. Its recorder is the one process that goes
+#   on between two calls; it ends with the program that runs the suite, if not before. See `cozybracket watch start --help`.
 # Of the lane's test seams COZY_DIAG_RUNNER_PROC_STAT, COZY_DIAG_KVM_DEBUGFS and COZY_DIAG_SANDBOX_PROC become --root.
 # What a suite of the shell collectors replaces by shell functions (timeout, unshare, mount, date) is not seen here:
 # cozybracket starts none of them. COZY_CANARY_* and the captures of the failure block stay with the lane's library.
@@ -75,6 +77,7 @@ _cozybracket() { # ARGUMENT...
   env COZY_REPORT_DIR="$_cozybracket_report_dir" COZY_SNAPSHOT_NAME="${COZY_SNAPSHOT_NAME:-kubernetes}" \
     COZY_DIAG_SANDBOX_VM_ROOT="${COZY_DIAG_SANDBOX_VM_ROOT:-/workspace}" \
     COZY_DIAG_READ_TIMEOUT="$_cozybracket_timeout" COZY_DIAG_READ_GRACE="$_cozybracket_grace" \
+    COZY_INTERVAL="${COZY_INTERVAL:-1}" \
     "$_cozybracket_program" "$@" || status=$?
   return "$status"
 }
@@ -129,14 +132,51 @@ _cozybracket_settings
 
 _cozybracket_step() { # COMMAND-OF-COZYBRACKET ARGUMENT...
   local status=0
-  _cozybracket_find || return 0
   _cozybracket "$@" </dev/null || status=$?
   _cozybracket_tell_end "$status" "$1"
 }
 
-cozybracket_before() { _cozybracket_step sample 1 "$@" || :; }
-cozybracket_after() { _cozybracket_step sample 2 --once "$@" || :; }
-cozybracket_report() { _cozybracket_step pack "$@" || :; }
+# Begins or ends the timeline of a sample with these options, of which it knows some. Another root is no machine: its
+# files do not change.
+_cozybracket_watch() { # start|stop OPTION-OF-SAMPLE...
+  local action="$1" left="$(($# - 1))" name='' keep='' root=''
+  [ "${COZY_INTERVAL:-1}" != 0 ] || return 0
+  shift
+  while [ "$left" -gt 0 ]; do
+    case $1 in
+      --*=*) name=${1%%=*} ;;
+      --*) name=$1 ;;
+      *) ;; # the value of the option before it
+    esac
+    keep=''
+    case $action$name in
+      start--report-dir | start--snapshot | start--sandbox | start--node | stop--report-dir | stop--snapshot) keep=1 ;;
+      start--root | stop--root) [ "$1" = "$name" ] || root=${1#--root=} ;;
+    esac
+    [ -z "$keep" ] || set -- "$@" "$1"
+    shift
+    left=$((left - 1))
+  done
+  # A program that is none is told of by the sample beside it.
+  case $root in '' | /) _cozybracket watch "$action" "$@" </dev/null || : ;; esac
+}
+
+cozybracket_before() {
+  _cozybracket_find || return 0
+  _cozybracket_step sample 1 "$@" || :
+  _cozybracket_watch start "$@" || :
+}
+
+cozybracket_after() {
+  _cozybracket_find || return 0
+  _cozybracket_watch stop "$@" || :
+  _cozybracket_step sample 2 --once "$@" || :
+}
+
+cozybracket_report() {
+  _cozybracket_find || return 0
+  _cozybracket_step pack "$@" || :
+}
 
 cozybracket_run() { # [OPTION...] -- COMMAND [ARG...]
   local status=0

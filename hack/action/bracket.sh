@@ -8,9 +8,16 @@ source "$k_action/common.sh"
 
 add_option() { [[ -z $2 ]] || options+=("$1=$2"); } # NAME VALUE
 
+add_nodes() {
+  local line
+  while IFS= read -r line; do
+    line=${line#"${line%%[![:space:]]*}"}
+    add_option --node "${line%"${line##*[![:space:]]}"}"
+  done <<<"${COZY_INPUT_NODE-}"
+}
+
 # Sets options: what the inputs say for a sample. What they leave open, the binary takes from the environment.
 read_options() {
-  local line
   options=()
   add_option --report-dir "${COZY_INPUT_REPORT_DIR-}"
   add_option --snapshot "${COZY_INPUT_SNAPSHOT-}"
@@ -19,10 +26,7 @@ read_options() {
   add_option --read-timeout "${COZY_INPUT_READ_TIMEOUT-}"
   add_option --read-grace "${COZY_INPUT_READ_GRACE-}"
   add_option --only "${COZY_INPUT_ONLY-}"
-  while IFS= read -r line; do
-    line=${line#"${line%%[![:space:]]*}"}
-    add_option --node "${line%"${line##*[![:space:]]}"}"
-  done <<<"${COZY_INPUT_NODE-}"
+  add_nodes
 }
 
 # Runs the binary for a step that never fails. 0 and 1 are answers: with 1 the log names the captures without data.
@@ -31,6 +35,22 @@ run_binary() { # ARGUMENT...
   [[ -n $binary ]] || return 0
   "$binary" "$@" || status=$?
   [[ $status -le 1 ]] || annotate warning "cozybracket $1 ended with $status; its words are in the log of this step"
+}
+
+# The recorder of the timeline goes on between two steps: the runner ends what a job has left when the job is at its
+# end, not before. Another root is no machine, and its files do not change.
+watch() { # start|stop
+  local options=()
+  [[ ${COZY_INPUT_ROOT:-/} == / ]] || return 0
+  [[ ${COZY_INPUT_INTERVAL:-${COZY_INTERVAL:-1}} != 0 ]] || return 0
+  add_option --report-dir "${COZY_INPUT_REPORT_DIR-}"
+  add_option --snapshot "${COZY_INPUT_SNAPSHOT-}"
+  if [[ $1 == start ]]; then
+    add_option --sandbox "${COZY_INPUT_SANDBOX-}"
+    add_option --interval "${COZY_INPUT_INTERVAL-}"
+    add_nodes
+  fi
+  run_binary watch "$1" "${options[@]}" || true
 }
 
 # Never returns. The script's environment is what any other step of the job has.
@@ -50,8 +70,14 @@ wrap() {
 main() {
   read_options
   case $mode in
-    before) run_binary sample "${options[@]}" 1 || true ;;
-    after) run_binary sample "${options[@]}" 2 || true ;;
+    before)
+      run_binary sample "${options[@]}" 1 || true
+      watch start
+      ;;
+    after)
+      watch stop
+      run_binary sample "${options[@]}" 2 || true
+      ;;
     report)
       options=()
       add_option --report-dir "${COZY_INPUT_REPORT_DIR-}"

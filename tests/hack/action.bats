@@ -158,6 +158,22 @@ echo not reached'
   refute_line --regexp sandbox-kvm-exits
 }
 
+@test "before begins the timeline and after ends it, but for an interval of 0 and another root" {
+  INPUTS=("binary=$COZYBRACKET" only=runner-kernel-cpu-time)
+  action mode=before snapshot=join interval=0.5 'node=srv1=none'
+  assert_equal "$status" 0
+  [[ $stderr == *"cozybracket: watch: process "*" takes a reading every 0.5 s, in _out/cozyreport/snapshots/join/"* ]] || fail "$stderr"
+  assert_equal "$(cozy_processes | wc -l)" 1
+  action mode=after snapshot=join
+  [[ $stderr == *"cozybracket: watch: process "*" has ended; "* ]] || fail "$stderr"
+  no_cozy_process
+  action mode=before interval=0
+  COZY_INTERVAL=0 action mode=before
+  action mode=before root=tree
+  no_cozy_process
+  assert [ ! -e _out/cozyreport/snapshots/kubernetes/timeline ]
+}
+
 @test "before, after and report never fail, whatever is wrong" {
   local mode wrong
   for mode in before after report; do
