@@ -13,6 +13,7 @@
 
 #include "collector/analyze_command.hpp"
 #include "collector/doctor.hpp"
+#include "collector/live_line.hpp"
 #include "collector/log.hpp"
 #include "collector/placement.hpp"
 #include "collector/policy_command.hpp"
@@ -115,9 +116,9 @@ void close_bracket(const Invocation& invocation, const CommandState& command, in
 }
 
 /// Where one is asked for; a captured tree does not move.
-void begin_timeline(const Invocation& invocation, std::optional<TimelineWork>& timeline) {
+void begin_timeline(const Invocation& invocation, std::optional<TimelineWork>& timeline, LiveBoard* board) {
   if (invocation.interval_ns == 0 || !Root(invocation.options.root).is_machine()) return;
-  timeline.emplace(invocation.options, invocation.interval_ns);
+  timeline.emplace(invocation.options, invocation.interval_ns, board);
 }
 
 void end_timeline(std::optional<TimelineWork>& timeline) {
@@ -128,19 +129,36 @@ void end_timeline(std::optional<TimelineWork>& timeline) {
 }
 
 int run_command(const Invocation& invocation) {
+  LiveBoard board;
+  LiveLine live;
+  std::int64_t begin_ns = 0;
   std::optional<TimelineWork> timeline;
   BracketSteps steps;
-  steps.say = [](const std::string& words) { log_line(words); };
+  steps.say = [&](const std::string& words) {
+    live.clear();
+    log_line(words);
+  };
   steps.before = [&](int interrupt_fd) {
     SampleOptions options = with_program(invocation.options);
     options.interrupt_fd = interrupt_fd;
     log_sample(options, take_sample(options, 1), std::nullopt);
-    if (!is_readable(interrupt_fd)) begin_timeline(invocation, timeline);
+    if (!is_readable(interrupt_fd)) begin_timeline(invocation, timeline, live.has_terminal() ? &board : nullptr);
+    begin_ns = boottime_ns();
   };
   steps.after = [&](const CommandState& command, int interrupt_fd) {
+    live.clear();
     end_timeline(timeline);
     close_bracket(invocation, command, interrupt_fd);
   };
+  if (live.has_terminal()) {
+    steps.meanwhile_fd = live.written_fd();
+    steps.meanwhile = [&](bool written) {
+      if (written) return live.clear();
+      const std::size_t width = live.width();
+      const std::int64_t time_ns = boottime_ns();
+      if (width > 0) live.show(live_text(time_ns - begin_ns, time_ns, board.read(), width));
+    };
+  }
   return run_bracket(invocation.command, steps);
 }
 

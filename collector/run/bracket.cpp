@@ -130,14 +130,28 @@ class Bracket {
 
  private:
   void listen() {
-    std::array<pollfd, 2> descriptors{{{command_.pidfd(), POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}}};
+    const bool idle = steps_.meanwhile && !closed_;
+    std::array<pollfd, 3> descriptors{{{command_.pidfd(), POLLIN, 0},
+                                       {requests_.descriptor(), POLLIN, 0},
+                                       {idle ? steps_.meanwhile_fd : -1, POLLIN, 0}}};
     constexpr int k_without_pidfd_ms = 100;
     int wait_ms = command_.pidfd() >= 0 ? -1 : k_without_pidfd_ms;  // the command may take as long as it likes
-    if (alarm_ns_) {
-      wait_ms = static_cast<int>(std::max<std::int64_t>((*alarm_ns_ - boottime_ns()) / k_ns_per_ms + 1, 0));
-    }
+    if (alarm_ns_) wait_ms = ms_until(*alarm_ns_);
+    if (idle && (wait_ms < 0 || ms_until(second_ns_) < wait_ms)) wait_ms = ms_until(second_ns_);
     ::poll(descriptors.data(), descriptors.size(), wait_ms);
+    if (idle) meanwhile((descriptors[2].revents & POLLIN) != 0);
     while (const auto request = requests_.next()) take(*request);
+  }
+
+  static int ms_until(std::int64_t time_ns) {
+    return static_cast<int>(std::clamp<std::int64_t>((time_ns - boottime_ns()) / k_ns_per_ms + 1, 0, 60'000));
+  }
+
+  void meanwhile(bool readable) {
+    const std::int64_t time_ns = boottime_ns();
+    if (!readable && time_ns < second_ns_) return;
+    if (time_ns >= second_ns_) second_ns_ = time_ns + k_ns_per_second;
+    steps_.meanwhile(readable);
   }
 
   void take(const Request& request) {
@@ -169,8 +183,9 @@ class Bracket {
   const BracketSteps& steps_;
   Requests& requests_;
   Command command_;
-  std::optional<std::int64_t> until_ns_;  ///< set by the first request to end
-  std::optional<std::int64_t> alarm_ns_;  ///< when the command's time is over
+  std::int64_t second_ns_ = boottime_ns() + k_ns_per_second;  ///< when the next second of waiting is over
+  std::optional<std::int64_t> until_ns_;                      ///< set by the first request to end
+  std::optional<std::int64_t> alarm_ns_;                      ///< when the command's time is over
   bool starter_gone_ = false;
   bool closed_ = false;  ///< sample 2 and what follows it are done
   bool killed_ = false;

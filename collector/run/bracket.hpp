@@ -25,6 +25,10 @@ struct BracketSteps {
   /// Sample 2, summary and pack.
   std::function<void(const CommandState&, int interrupt_fd)> after;
   std::function<void(const std::string&)> say;
+  /// Once a second while the command runs and sample 2 is not due, and whenever the descriptor is readable. Optional;
+  /// is not to wait.
+  std::function<void(bool readable)> meanwhile;
+  int meanwhile_fd = -1;
 };
 
 /// The status to end with: the command's own, or 128 + its signal; 126 or 127 where it could not be run,

@@ -212,6 +212,7 @@ void FollowedQemu::write_others_subject(std::string& lines) const {
 }
 
 void FollowedQemu::write_vcpus(std::string& tick) {
+  step_ = {};
   for (FollowedVcpu& vcpu : vcpus_) {
     const auto times = read_sched_times(vcpu.times);
     const VcpuCounters counters = read_counters(vcpu.statistics);
@@ -224,8 +225,18 @@ void FollowedQemu::write_vcpus(std::string& tick) {
     const auto state = times && vcpu.ran_ns == times->ran_ns ? read_thread_state(vcpu.stat) : std::nullopt;
     if (state) tick += "," + json_string(std::string_view(&*state, 1));
     tick += "]";
-    vcpu.ran_ns = times ? std::optional(times->ran_ns) : std::nullopt;
+    take_step(vcpu, times);
   }
+}
+
+void FollowedQemu::take_step(FollowedVcpu& vcpu, const std::optional<SchedTimes>& times) {
+  if (times && vcpu.ran_ns && times->ran_ns >= *vcpu.ran_ns && times->waited_ns >= vcpu.waited_ns) {
+    step_.ran_ns += times->ran_ns - *vcpu.ran_ns;
+    step_.waited_ns += times->waited_ns - vcpu.waited_ns;
+    ++step_.vcpus;
+  }
+  vcpu.ran_ns = times ? std::optional(times->ran_ns) : std::nullopt;
+  if (times) vcpu.waited_ns = times->waited_ns;
 }
 
 void FollowedQemu::write_others(std::string& tick) {

@@ -19,6 +19,7 @@ struct FollowedVcpu {
   HeldFile stat;
   HeldFile statistics;                    ///< of KVM, borrowed: it keeps the VM from being freed
   std::optional<std::uint64_t> ran_ns{};  ///< at the tick before
+  std::uint64_t waited_ns = 0;            ///< at the tick before, where ran_ns is known
 };
 
 struct FollowedThread {
@@ -36,6 +37,13 @@ struct FollowedCgroup {
   HeldFile usage;  ///< of version 1
 };
 
+/// What the vCPUs of a QEMU did between the last two ticks, of those that both know.
+struct FollowedStep {
+  std::uint64_t ran_ns = 0;
+  std::uint64_t waited_ns = 0;
+  std::size_t vcpus = 0;
+};
+
 /// Appends to the lines that a tick or a scan writes.
 class FollowedQemu {
  public:
@@ -48,6 +56,7 @@ class FollowedQemu {
   /// How its node is known: 2 by a pid file, 1 by its name alone, 0 not.
   [[nodiscard]] int evidence() const { return evidence_; }
   void set_evidence(int evidence) { evidence_ = evidence; }
+  [[nodiscard]] const FollowedStep& last_step() const { return step_; }
   [[nodiscard]] int pidfd() const { return pidfd_.number(); }
   /// False where the process is not there any more, or is another one.
   [[nodiscard]] bool follows() const { return pidfd_.open(); }
@@ -64,6 +73,7 @@ class FollowedQemu {
   void write_cgroups(std::string& tick) const;
 
  private:
+  void take_step(FollowedVcpu& vcpu, const std::optional<SchedTimes>& times);
   void find_statistics(std::uint64_t& next_subject, std::string& lines);
   void add_thread(std::uint64_t tid, std::uint64_t& next_subject, std::string& lines);
   FollowedVcpu& vcpu_numbered(std::uint64_t vcpu, std::uint64_t& next_subject);
@@ -82,6 +92,7 @@ class FollowedQemu {
   std::vector<FollowedVcpu> vcpus_;
   std::vector<FollowedThread> others_;
   SchedTimes others_sum_;
+  FollowedStep step_;
   std::vector<FollowedCgroup> cgroups_;
 };
 

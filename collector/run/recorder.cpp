@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/run/followed_nodes.hpp"
+#include "collector/run/live_steps.hpp"
 #include "collector/run/machine_readings.hpp"
 #include "probes/text.hpp"
 
@@ -108,6 +109,7 @@ class Recorder {
     std::string cgroups = "[";
     nodes_.write(vcpus, others, cgroups);
     const std::string machine = machine_.members();
+    if (recorder_.board != nullptr) live_.tell(begin.boottime_ns, machine_.cpu(), nodes_.all(), *recorder_.board);
     timespec own{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
     const std::int64_t end_ns = boottime_ns();
@@ -151,6 +153,7 @@ class Recorder {
   Descriptor starter_;
   MachineReadings machine_;
   FollowedNodes nodes_;
+  LiveSteps live_;
 };
 
 }  // namespace

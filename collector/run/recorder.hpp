@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "collector/run/live_board.hpp"
 #include "collector/run/process_identity.hpp"
 #include "collector/run/sampler.hpp"
 #include "collector/run/timeline_file.hpp"
@@ -21,6 +22,7 @@ struct RecorderOptions {
   int end_fd = -1;                             ///< when this becomes readable it is to end
   /// Called behind the first reading. False: nobody is there any more to be told, and it ends.
   std::function<bool()> begun;
+  LiveBoard* board = nullptr;  ///< where each tick is told of as well
 };
 
 /// What came of it.

@@ -27,9 +27,10 @@ std::string age_of(const std::string& file) {
 }
 
 /// Why it ended by itself, which nobody has asked it to.
-std::string record(const SampleOptions& options, std::int64_t interval_ns) {
+std::string record(const SampleOptions& options, std::int64_t interval_ns, LiveBoard* board) {
   RecorderOptions recorder;
   recorder.interval_ns = interval_ns;
+  recorder.board = board;
   recorder.starter = process_now(::getppid()).value_or(ProcessIdentity{});
   const RecorderResult result = record_timeline(options, recorder);
   if (result.holder > 0)
@@ -39,11 +40,11 @@ std::string record(const SampleOptions& options, std::int64_t interval_ns) {
 
 }  // namespace
 
-TimelineWork::TimelineWork(const SampleOptions& options, std::int64_t interval_ns)
+TimelineWork::TimelineWork(const SampleOptions& options, std::int64_t interval_ns, LiveBoard* board)
     : file_(timeline_file(options)),
       interval_ns_(interval_ns),
       begin_ns_(boottime_ns()),
-      work_([&] { return record(options, interval_ns); }) {}
+      work_([&] { return record(options, interval_ns, board); }) {}
 
 std::string TimelineWork::end() {
   const auto ended_early = work_.finish(boottime_ns());
