@@ -81,6 +81,13 @@ is_alive() { [[ -r /proc/$1/stat && $(sed 's/.*) //; s/ .*//' "/proc/$1/stat") !
   refute_line --regexp '^CPU 0/'
 }
 
+@test "--iothreads gives each QEMU as many threads more" {
+  need_qemu
+  up --roles halt --nodes 1 --iothreads 5
+  run -0 bash -c "cat /proc/$(pid_of srv1)/task/*/comm | grep -c '^IO io'"
+  assert_output 5
+}
+
 @test "the spinning guest keeps both of its vCPUs busy" {
   need_qemu
   up --roles spin --nodes 1
