@@ -42,6 +42,9 @@ Findings find_burst_throttle(const Analysis& analysis);
 Findings find_late_start(const Analysis& analysis);  // rules_late_start.cpp
 Findings find_recorder_starved(const Analysis& analysis);
 
+// rules_timeline_end.cpp
+Findings find_timeline_short(const Analysis& analysis);
+
 // rules_report.cpp
 Findings find_incomplete(const Analysis& analysis);
 Findings find_nothing_unusual(const Analysis& analysis);

@@ -112,6 +112,12 @@ constexpr std::array k_rules{
          "a sandbox node began late", find_late_start},
     Rule{"recorder-starved", "of the timeline's ticks starved or more were late by half an interval, or left out",
          "It does not prove that the nodes waited, too: the recorder is one task of many.", "", find_recorder_starved},
+    Rule{"timeline-short",
+         "the timeline ends timeline-short.missing or more before sample 2, which is timeline-short.share of the time "
+         "or "
+         "more",
+         "It does not prove that nothing happened behind its end: the two samples alone see that.", "",
+         find_timeline_short},
     Rule{"incomplete", "a capture is missing, partial, holds only gauges, or cannot be judged: a question is open",
          "It proves nothing about the run: what was not read is neither good nor bad news.", "", find_incomplete},
     Rule{"nothing-unusual", "every layer that was read was read whole, and no rule above holds",

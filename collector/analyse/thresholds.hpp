@@ -40,6 +40,8 @@ enum class Threshold {
   late_begun,
   late_window,
   starved,
+  short_missing,
+  short_share,
   shortest_window,
   widest_error,
   widest_excess,

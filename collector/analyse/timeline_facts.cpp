@@ -125,6 +125,7 @@ std::optional<TimelineFacts> timeline_facts(const Timeline& timeline, double sho
     facts.nodes.push_back(std::move(node));
   }
   facts.stalls = find_stalls(timeline, shortest_stall_seconds);
+  facts.end = timeline.end;
   if (last.self_ns) facts.recorder_seconds = static_cast<double>(*last.self_ns) / 1e9;
   return facts;
 }

@@ -55,6 +55,7 @@ struct TimelineFacts {
   std::vector<LossSteps> throttled;  ///< a node each, of those that have a quota
   std::vector<NodeSteps> nodes;
   std::vector<Stall> stalls;               ///< the longest first
+  std::optional<TimelineEnd> end;          ///< why it ends, where its recorder says so
   std::optional<double> recorder_seconds;  ///< CPU time of the recorder
 
   [[nodiscard]] double seconds() const;

@@ -39,8 +39,8 @@ TEST_CASE("rules: the table is whole, and every id of it stands once") {
                     "node-halted",      "node-busy-flat",       "node-exit-storm",  "node-left",
                     "node-restarted",   "node-emulator-bound",  "pressure-cpu",     "pressure-io",
                     "pressure-memory",  "vcpu-unnamed",         "vcpu-stalled",     "burst-steal",
-                    "burst-throttle",   "late-start",           "recorder-starved", "incomplete",
-                    "nothing-unusual"});
+                    "burst-throttle",   "late-start",           "recorder-starved", "timeline-short",
+                    "incomplete",       "nothing-unusual"});
   CHECK(find_rule("no-such-rule") == nullptr);
 }
 

@@ -118,4 +118,32 @@ TEST_CASE("timeline: late ticks are a finding when they are many") {
   CHECK(find(analysis_with(late(20)), "recorder-starved") == nullptr);
 }
 
+TEST_CASE("timeline: one that ends well before sample 2 is a finding, with the reason that it gives") {
+  const auto short_by = [](double seconds, std::optional<TimelineEnd> end) {
+    Timeline timeline = timeline_of(40, [](double, TimelineTick&) {});
+    timeline.end = end;
+    Analysis analysis;
+    analysis.timeline = timeline_facts(timeline, 5);
+    CaptureState sample;
+    sample.begin = Stamp{1, 1};
+    analysis.captures = {sample, sample, sample};
+    analysis.captures[1].sample = analysis.captures[2].sample = 2;
+    analysis.captures[1].begin.reset();
+    analysis.captures[2].begin->boottime_ns = analysis.timeline->end_ns + static_cast<std::int64_t>(seconds * 1e9);
+    find_findings(analysis);
+    return analysis;
+  };
+  const Analysis analysis = short_by(20, TimelineEnd::max_duration);
+  const Finding* finding = find(analysis, "timeline-short");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->says.starts_with("the timeline ends after "));
+  CHECK(finding->says.ends_with(" 20.0 s before sample 2: it had reached its longest duration"));
+  const Analysis killed = short_by(20, std::nullopt);
+  REQUIRE(find(killed, "timeline-short") != nullptr);
+  CHECK(find(killed, "timeline-short")->says.ends_with("sample 2: its recorder was killed"));
+  CHECK(find(short_by(4.9, TimelineEnd::stopped), "timeline-short") == nullptr);
+  CHECK(find(short_by(-3, TimelineEnd::stopped), "timeline-short") == nullptr);
+  CHECK(find(analysis_with(timeline_of(40, [](double, TimelineTick&) {})), "timeline-short") == nullptr);
+}
+
 }  // namespace cozy
