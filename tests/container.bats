@@ -129,6 +129,28 @@ after analyze: sh
 after doctor: sh"
 }
 
+@test "between watch start and watch stop one process stays, which ends with what it was named" {
+  make_container
+  in_container <<'END'
+cozybracket watch start --report-dir /report
+processes "after start"
+cozybracket watch stop --report-dir /report
+processes "after stop"
+wait_for_line /lane.sh never 120 &
+cozybracket watch start --report-dir /report --while-pid $!
+kill $!
+wait $! || true
+looks=0
+while [ "$looks" -lt 20000 ] && processes look >/dev/null && [ "$names" != " sh" ]; do looks=$((looks + 1)); done
+processes "after its end"
+END
+  assert_equal "$status" 0
+  assert_output "after start: sh cozybracket
+after stop: sh
+after its end: sh"
+  [[ $stderr == *"until \`watch stop\`, the end of the sandbox's last QEMU, "* ]] || fail "$stderr"
+}
+
 @test "while run waits it and its recorder go by their own name, which no look for QEMU passes over" {
   make_container
   in_container <<'END'

@@ -42,8 +42,7 @@ bracket() { # OPTION... -- COMMAND
   [[ ! -e $TIMELINE ]]
   COZY_INTERVAL=0 bracket -- true
   [[ ! -e $TIMELINE ]]
-  COZY_INTERVAL=0 bracket --interval 1 -- true
-  [[ -e $TIMELINE ]] || eventually test -e "$TIMELINE"
+  COZY_INTERVAL=0 bracket --interval 1 -- timeout 60 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' _ "$TIMELINE"
 }
 
 @test "a bad interval is refused before anything runs" {
