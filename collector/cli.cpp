@@ -195,7 +195,7 @@ void add_watch(CLI::App& watch, CLI::App*& start, CLI::App*& stop, Given& given)
   stop->footer(
       "No process is signalled but the one that has the timeline's file locked and that the file names.\n"
       "Exit status: 0 the timeline has readings, also of a recorder that had ended before; 1 it has none, or none was\n"
-      "begun; 2 usage; 3 a recorder could not be ended.");
+      "begun; 2 usage; 3 a recorder could not be ended, or its file not be read.");
 }
 
 struct CommandLine {

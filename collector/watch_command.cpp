@@ -94,7 +94,7 @@ std::string stop_in_words(const SampleOptions& options) {
   const std::string file = timeline_file(options);
   const WatchStop stop = stop_watch(options);
   const bool none = stop.state == Recorder::none;
-  if (none && !stop.failure.empty()) return answer(k_no_data, "shortfall timeline: " + stop.failure);
+  if (none && !stop.failure.empty()) return answer(k_not_done, "shortfall timeline: " + stop.failure);
   if (none && !stop.timeline) return answer(k_no_data, "watch: there is no timeline in " + file + ": none was begun");
   const std::string words =
       recorder_text(stop) + "; " + (stop.timeline ? size_text(*stop.timeline) : "no reading") + " in " + file;

@@ -208,6 +208,21 @@ says() { grep -q "^cozybracket: $1" <<<"$stderr" || fail "no such line: $1"$'\n'
   assert_equal "$status" 3
 }
 
+@test "stop where the file is a link: said, and 3, since nobody knows of a recorder" {
+  mkdir -p "${TIMELINE%/*}"
+  touch elsewhere
+  ln -s "$PWD/elsewhere" "$TIMELINE"
+  stop
+  assert_equal "$status" 3
+  says 'shortfall timeline: .*timeline.jsonl'
+}
+
+@test "the report directory is removed: the recorder ends by itself" {
+  start
+  rm -rf "$REPORT"
+  eventually no_cozy_process
+}
+
 @test "a disk that is full ends it, whole lines alone are in the file, and stop says so" {
   small_disk disk 16k
   REPORT=$PWD/disk/report TIMELINE=$PWD/disk/report/snapshots/kubernetes/timeline/timeline.jsonl
@@ -220,7 +235,7 @@ says() { grep -q "^cozybracket: $1" <<<"$stderr" || fail "no such line: $1"$'\n'
 
 @test "run and a recorder of the same snapshot leave each other alone" {
   start
-  run -0 --separate-stderr "$COZYBRACKET" run --report-dir "$REPORT" --sandbox "$SANDBOX" -- true
+  run -0 --separate-stderr "$COZYBRACKET" run --report-dir "$REPORT" --sandbox "$SANDBOX" -- sleep 3
   says "shortfall timeline: process $(cozy_processes) writes $TIMELINE already"
   stop
   "$COZYBRACKET" run --report-dir "$REPORT" --sandbox "$SANDBOX" -- sh -c 'until [ -e go ]; do sleep 0.1; done' 2>log 3>&- &

@@ -24,6 +24,12 @@ bool is_ours_alone(const struct stat& facts) {
   return S_ISREG(facts.st_mode) && facts.st_nlink == 1 && facts.st_uid == ::geteuid();
 }
 
+/// Who has the file under that name locked, if it is one.
+std::optional<pid_t> writer_of(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return file.open() ? lock_holder(file) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Done> TimelineFile::begin(const std::string& path, pid_t& holder) {
@@ -39,7 +45,14 @@ Result<Done> TimelineFile::take_place(const std::string& path, pid_t& holder) {
   constexpr mode_t k_mode = 0644;
   constexpr int k_flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   struct stat facts {};
-  if (::lstat(path.c_str(), &facts) == 0 && !is_ours_alone(facts) && ::unlink(path.c_str()) != 0) return failed(path);
+  if (::lstat(path.c_str(), &facts) == 0 && !is_ours_alone(facts)) {
+    // Another user's recorder may be at work on it.
+    if (const auto writer = writer_of(path)) {
+      holder = *writer;
+      return Error{path, "is locked by another user's recorder", EAGAIN};
+    }
+    if (::unlink(path.c_str()) != 0) return failed(path);
+  }
   file_ = Descriptor(::open(path.c_str(), k_flags, k_mode));
   if (!file_.open()) return failed(path);
   if (const auto locked = lock_file(file_); !locked) {
@@ -56,6 +69,12 @@ Result<Done> TimelineFile::take_place(const std::string& path, pid_t& holder) {
 
 bool TimelineFile::put(const std::string& lines) {
   if (lines.empty()) return true;
+  struct stat facts {};
+  if (::fstat(file_.number(), &facts) == 0 && facts.st_nlink == 0) {
+    why_ = TimelineEnd::write_failed;
+    words_ = "its file was removed";
+    return false;
+  }
   if (bytes_ + lines.size() + k_room_for_end > budget_) {
     why_ = TimelineEnd::byte_budget;
     words_ = "its file has reached the " + std::to_string(budget_) + " bytes that it may have";

@@ -179,6 +179,31 @@ TEST_CASE("recorder: one alone writes a file, and the lock says who") {
   CHECK_FALSE(timeline.end);
 }
 
+TEST_CASE("recorder: it ends where its file is removed") {
+  const Place place;
+  RecorderOptions recorder = quick();
+  recorder.longest_ns = 60 * k_ns_per_second;
+  recorder.begun = [&] { return ::unlink(place.file().c_str()) == 0; };
+  const RecorderResult result = record_timeline(place.options(), recorder);
+  CHECK(result.end == TimelineEnd::write_failed);
+  CHECK(result.words.find("removed") != std::string::npos);
+}
+
+TEST_CASE("recorder: another user's that is at work goes on, and keeps its file") {
+  if (::geteuid() != 0) {
+    WARN("not tested: only root has files of two users");
+    return;
+  }
+  const Place place;
+  RecorderOptions recorder = quick();
+  recorder.interval_ns = 10 * k_ns_per_ms;
+  BoundedWork first([&] { return std::string(timeline_end_name(record_timeline(place.options(), recorder).end)); });
+  for (int i = 0; i < 2000 && read_text(place.file()).empty(); ++i) ::usleep(10'000);
+  REQUIRE(::chown(place.file().c_str(), 65534, 65534) == 0);
+  CHECK(record_timeline(place.options(), recorder).holder > 0);
+  CHECK_FALSE(place.timeline().end);
+}
+
 TEST_CASE("recorder: a killed one leaves no lock, and what it wrote is readable") {
   const Place place;
   const RecorderOptions recorder = quick();
