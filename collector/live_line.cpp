@@ -51,7 +51,7 @@ std::string seconds(std::int64_t ns) { return std::to_string(ns / k_ns_per_secon
 std::string runner_text(const LiveNumbers& numbers) {
   std::string words;
   if (numbers.busy >= 0) words += " busy " + percent(numbers.busy);
-  if (numbers.steal >= 0) words += " steal " + percent(numbers.steal);
+  if (numbers.steal > 0) words += " steal " + percent(numbers.steal);
   return words.empty() ? "" : "runner" + words;
 }
 

@@ -89,7 +89,7 @@ constexpr std::array k_rules{
     Rule{
         "vcpu-stalled",
         "in the timeline a vCPU neither ran nor halted for stalled or longer; a thread that only sleeps counts where "
-        "its halts are counted",
+        "KVM tells that it is in no halt",
         "It does not prove who held the vCPU: what the runner, the cgroup and the pressure did meanwhile is beside it.",
         "a sandbox node stood still", find_vcpu_stalled},
     Rule{

@@ -28,10 +28,11 @@ std::string state_words(const std::string& states) {
   return "; its threads were in state " + join(letters, ", ");
 }
 
-std::string surroundings(const Stall& stall) {
+/// A steal of zero is said only where it could have been seen.
+std::string surroundings(const Stall& stall, bool steal_counts) {
   std::vector<std::string> words;
   if (stall.runner_idle) words.push_back("the runner was idle for " + percent_text(*stall.runner_idle));
-  if (stall.runner_steal) words.push_back("steal was " + percent_text(*stall.runner_steal));
+  if (stall.runner_steal && steal_counts) words.push_back("steal was " + percent_text(*stall.runner_steal));
   if (stall.pressure_cpu) words.push_back("some task stalled for CPU in " + percent_text(*stall.pressure_cpu));
   if (stall.pressure_io) words.push_back("for I/O in " + percent_text(*stall.pressure_io));
   if (stall.throttled_seconds)
@@ -106,16 +107,18 @@ Findings find_vcpu_stalled(const Analysis& analysis) {
   Findings findings;
   if (!analysis.timeline) return findings;
   const TimelineFacts& facts = *analysis.timeline;
+  const bool steal_counts = analysis.runner && (analysis.runner->steal == StealVerdict::proved ||
+                                                analysis.runner->steal == StealVerdict::none_seen);
   for (const Stall& stall : facts.stalls) {
     if (findings.size() == k_most_findings) break;
     Finding finding;
     finding.level = Level::warning;
     finding.subject = stall.node;
-    finding.says = vcpu_words(stall) + " of " + finding.subject + " neither ran nor halted for " +
-                   seconds_text(stall.seconds()) + ", from " +
-                   seconds_text(seconds_of(stall.from_ns - facts.begin_ns)) + " to " +
-                   seconds_text(seconds_of(stall.to_ns - facts.begin_ns)) + " of the timeline (" +
-                   moment_text(stall.epoch_from_ns) + ")" + state_words(stall.states) + surroundings(stall);
+    finding.says =
+        vcpu_words(stall) + " of " + finding.subject + " neither ran nor halted for " + seconds_text(stall.seconds()) +
+        ", from " + seconds_text(seconds_of(stall.from_ns - facts.begin_ns)) + " to " +
+        seconds_text(seconds_of(stall.to_ns - facts.begin_ns)) + " of the timeline (" +
+        moment_text(stall.epoch_from_ns) + ")" + state_words(stall.states) + surroundings(stall, steal_counts);
     finding.weight = std::clamp(stall.seconds() / facts.seconds(), 0.0, 1.0);
     finding.timeline_seconds = {seconds_of(stall.from_ns - facts.begin_ns), seconds_of(stall.to_ns - facts.begin_ns)};
     findings.push_back(std::move(finding));

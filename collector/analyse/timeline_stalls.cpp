@@ -26,7 +26,7 @@ struct Step {
   Count ran;
   Count waited;
   Count halted;
-  bool halted_at_end = false;
+  std::optional<bool> halted_at_end;  ///< not known where KVM does not tell of a halt in progress
   char state = 0;
 
   /// What is left of the step: neither ran, nor waited, nor halted.
@@ -40,9 +40,10 @@ struct Step {
 bool is_quiet(const Step& step, bool counts_halts) {
   const double most = k_quiet_share * seconds_of(step.to_ns - step.from_ns);
   if (!step.ran || seconds_of(step.ran) > most) return false;
-  if (step.halted_at_end || seconds_of(step.halted) > most) return false;
+  if (step.halted_at_end == true || seconds_of(step.halted) > most) return false;
   const bool stopped = step.state == 'T' || step.state == 't';
-  return stopped || step.state == 'R' || step.state == 'D' || (counts_halts && step.halted);
+  return stopped || step.state == 'R' || step.state == 'D' ||
+         (counts_halts && step.halted && step.halted_at_end == false);
 }
 
 struct VcpuSteps {
@@ -63,7 +64,8 @@ std::map<std::uint64_t, VcpuSteps> steps_of(const Timeline& timeline) {
         const VcpuTick& before = *own.last;
         own.steps.push_back({own.last_tick->begin_ns, tick.begin_ns, own.last_tick->epoch_ns,
                              delta(before.ran_ns, vcpu.ran_ns), delta(before.waited_ns, vcpu.waited_ns),
-                             delta(before.halted_ns, vcpu.halted_ns), vcpu.blocking.value_or(0) != 0, vcpu.state});
+                             delta(before.halted_ns, vcpu.halted_ns),
+                             vcpu.blocking ? std::optional(*vcpu.blocking != 0) : std::nullopt, vcpu.state});
       }
       own.last = &vcpu;
       own.last_tick = &tick;
@@ -78,11 +80,11 @@ Stall stall_of(const std::vector<Step>& steps, std::size_t first, std::size_t en
   stall.from_ns = steps[first].from_ns;
   stall.epoch_from_ns = steps[first].epoch_from_ns;
   stall.to_ns = steps[end - 1].to_ns;
-  if (first > 0 && steps[first - 1].to_ns == stall.from_ns && !steps[first - 1].halted_at_end) {
+  if (first > 0 && steps[first - 1].to_ns == stall.from_ns && steps[first - 1].halted_at_end != true) {
     stall.from_ns -= steps[first - 1].rest_ns();
     stall.epoch_from_ns -= steps[first - 1].rest_ns();
   }
-  if (end < steps.size() && steps[end].from_ns == stall.to_ns && !steps[end].halted_at_end)
+  if (end < steps.size() && steps[end].from_ns == stall.to_ns && steps[end].halted_at_end != true)
     stall.to_ns += steps[end].rest_ns();
   std::set<char> states;
   for (std::size_t i = first; i < end; ++i) {
@@ -166,7 +168,7 @@ void take_surroundings(const Timeline& timeline, Stall& stall) {
     if (subject == timeline.subjects.end() || subject->second.node != stall.node) continue;
     const auto after = std::find_if(last->cgroups.begin(), last->cgroups.end(),
                                     [&](const CgroupTick& c) { return c.subject == before.subject; });
-    if (after == last->cgroups.end()) continue;
+    if (after == last->cgroups.end() || after->periods.value_or(0) == 0) continue;  // no quota, no periods
     const Count throttled = delta(before.throttled_ns, after->throttled_ns);
     if (throttled) stall.throttled_seconds = std::max(stall.throttled_seconds.value_or(0), seconds_of(throttled));
   }

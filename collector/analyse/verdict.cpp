@@ -8,6 +8,8 @@
 
 #include "collector/analyse/rule_support.hpp"
 #include "collector/analyse/rules.hpp"
+#include "collector/analyse/timeline_words.hpp"
+#include "probes/clock.hpp"
 
 namespace cozy {
 
@@ -35,6 +37,18 @@ std::string layer_sentence(const Analysis& analysis, const Finding& finding) {
   }
   if (!others.empty()) sentence += "; the same holds for " + names_text(others);
   return sentence;
+}
+
+/// A long window hides seconds in which a node stood still: what decides by averages does not speak without them.
+std::string stall_words(const Analysis& analysis, const Finding& deciding) {
+  const bool told = deciding.id == "vcpu-stalled" || deciding.id == "node-stopped";
+  if (told || findings_of(analysis, "vcpu-stalled").empty() || !analysis.timeline || analysis.timeline->stalls.empty())
+    return "";
+  const TimelineFacts& facts = *analysis.timeline;
+  const Stall& longest = facts.stalls.front();
+  const double from = static_cast<double>(longest.from_ns - facts.begin_ns) / static_cast<double>(k_ns_per_second);
+  return "; and vCPUs of " + longest.node + " stood still for " + seconds_text(longest.seconds()) + " at " +
+         timeline_moment(facts, from);
 }
 
 std::string more_words(std::size_t more) {
@@ -76,7 +90,7 @@ std::string verdict_of(const Analysis& analysis) {
   if (analysis.last_sample < 2) return {};
   const std::vector<const Finding*> open = open_questions(analysis);
   if (const Finding* finding = deciding_finding(analysis)) {
-    const std::string sentence = layer_sentence(analysis, *finding);
+    const std::string sentence = layer_sentence(analysis, *finding) + stall_words(analysis, *finding);
     // A notice alone does not claim to be the whole answer.
     const bool whole = finding->level == Level::warning || open.empty();
     return whole ? sentence : sentence + "; open: " + open.front()->says + more_words(open.size() - 1);

@@ -66,6 +66,62 @@ TEST_CASE("timeline: a thread that sleeps counts only where halts are counted") 
   CHECK(stalls(sleeps(1)).size() == 1);
 }
 
+TEST_CASE("timeline: a thread that sleeps is not known to stand still where KVM does not tell of a halt in progress") {
+  const auto found = [](char state) {
+    return stalls(timeline_of(30, [=](double second, TimelineTick& tick) {
+      tick.vcpus = {vcpu(ran_with_gap(second, 5, 15), second < 15 ? 1 : 11, false, state)};
+      tick.vcpus.front().blocking.reset();
+    }));
+  };
+  CHECK(found('S').empty());
+  CHECK(found('T').size() == 1);
+}
+
+TEST_CASE("timeline: a cgroup without a quota and a steal that cannot be seen are no part of what happened meanwhile") {
+  const auto says = [](std::uint64_t periods, StealVerdict steal) {
+    Analysis analysis;
+    analysis.timeline = timeline_facts(
+        timeline_of(30,
+                    [=](double second, TimelineTick& tick) {
+                      tick.vcpus = {
+                          vcpu(ran_with_gap(second, 10, 18), 0, false, second > 10 && second < 18.5 ? 'T' : '\0')};
+                      tick.cgroups = {{1, Count(0), Count(periods), Count(0), Count(0)}};
+                      tick.cpu = {Count(0), Count(0), Count(0), Count(static_cast<std::uint64_t>(second * 100)),
+                                  Count(0), Count(0), Count(0), Count(0)};
+                    }),
+        5);
+    analysis.runner.emplace();
+    analysis.runner->steal = steal;
+    find_findings(analysis);
+    const Finding* finding = find(analysis, "vcpu-stalled");
+    REQUIRE(finding != nullptr);
+    return finding->says;
+  };
+  const std::string nothing = says(0, StealVerdict::not_observable);
+  CHECK(nothing.find("throttled") == std::string::npos);
+  CHECK(nothing.find("steal") == std::string::npos);
+  const std::string both = says(10, StealVerdict::none_seen);
+  CHECK(both.find("its cgroup was throttled for 0.0 s") != std::string::npos);
+  CHECK(both.find("steal was 0 %") != std::string::npos);
+}
+
+TEST_CASE("timeline: a verdict by averages tells of the longest stall as well, and one about it says it once") {
+  Analysis analysis = analysis_with(timeline_of(30, [](double second, TimelineTick& tick) {
+    tick.vcpus = {vcpu(ran_with_gap(second, 10, 18), 0, false, second > 10 && second < 18.5 ? 'T' : '\0')};
+  }));
+  const std::string alone = verdict_of(analysis);
+  CHECK(alone.find("stood still") == alone.rfind("stood still"));
+  Finding waited;
+  waited.id = "nodes-waited";
+  waited.level = Level::warning;
+  waited.subject = "srv1";
+  waited.says = "srv1 was runnable and not running for 90 %";
+  waited.weight = 1;
+  analysis.findings.push_back(waited);
+  const std::string verdict = verdict_of(analysis);
+  CHECK(verdict.find("90 %; and vCPUs of srv1 stood still for 8.0 s at 10.0 s of the timeline") != std::string::npos);
+}
+
 TEST_CASE("timeline: four seconds are no stall, and a gap of the timeline is none") {
   CHECK(stalls(timeline_of(30, [](double second, TimelineTick& tick) {
           tick.vcpus = {vcpu(ran_with_gap(second, 10, 14), 0, false, 'T')};
