@@ -82,13 +82,15 @@ void put_steps(const TimelineSeries& series, JsonObject& json) {
   json.indexes("gaps", gaps);
 }
 
-JsonObject timeline_json(const std::string& snapshot, const TimelineSeries& series) {
+JsonObject timeline_json(const Analysis& analysis) {
+  const TimelineSeries& series = *analysis.series;
   constexpr double k_ns_per_s = 1e9;
   JsonObject json;
-  json.bytes("snapshot", snapshot);
+  json.bytes("snapshot", analysis.snapshot);
   json.number("epoch_seconds", static_cast<double>(series.epoch_begin_ns) / k_ns_per_s, k_thousandths);
   json.number("boottime_seconds", static_cast<double>(series.begin_ns) / k_ns_per_s, k_thousandths);
   json.number("interval_seconds", series.interval_seconds, k_thousandths);
+  json.mark("slowed", analysis.timeline && analysis.timeline->slowed);
   json.count("merged", series.merged);
   json.count("nodes_left_out", series.nodes_left_out);
   put_steps(series, json);
@@ -124,7 +126,7 @@ JsonObject report_json(const PageReport& report, const RenderOptions& options) {
   json.object("analysis", analysis_json(report.analysis, options));
   std::vector<JsonObject> timelines;
   for (const Analysis& analysis : report.analysis.snapshots) {
-    if (analysis.series) timelines.push_back(timeline_json(analysis.snapshot, *analysis.series));
+    if (analysis.series) timelines.push_back(timeline_json(analysis));
   }
   json.objects("timelines", std::move(timelines));
   std::vector<JsonObject> captures;

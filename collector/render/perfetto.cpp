@@ -234,6 +234,8 @@ class SnapshotTrace {
       at_ns = place(finding.timeline_seconds->from_seconds);
       args.emplace_back("seconds",
                         number_text(finding.timeline_seconds->to_seconds - finding.timeline_seconds->from_seconds, 3));
+    } else {
+      args.emplace_back("of", trace_text("the whole window"));
     }
     events_.instant(is_node(finding.subject) ? std::optional(process_of(finding.subject)) : std::nullopt, finding.id,
                     at_ns.value_or(origin_.boottime_ns), args);

@@ -61,6 +61,7 @@ TimelineChart timeline_chart(const Analysis& analysis, std::size_t most) {
                   ") of the vCPUs' time, over " + fixed(facts.seconds(), 1) + " s of the timeline, " +
                   fixed(facts.seconds() / static_cast<double>(count), 1) + " s a mark (" + std::string(k_gap) +
                   " was not read)";
+  if (facts.slowed) chart.heading += "; read less often towards its end, for the sake of its size";
   const std::size_t left_out = facts.nodes.size() - chart.lines.size();
   if (left_out > 0) chart.heading += "; " + std::to_string(left_out) + " more nodes";
   return chart;

@@ -206,7 +206,11 @@ void ReportBuilder::add(ReportFile file) {
   if (known.role == FileRole::capture) return add_capture(file, *path, *snapshot);
   if (known.role == FileRole::timeline) {
     snapshot->timeline = parse_timeline(file.text);
-    if (!snapshot->timeline) note(escape(file.path) + ": is no timeline, left out");
+    if (!snapshot->timeline) return note(escape(file.path) + ": is no timeline, left out");
+    const std::size_t bad = snapshot->timeline->bad_lines;
+    if (bad > 0)
+      note(escape(file.path) + ": " + std::to_string(bad) + (bad == 1 ? " line is" : " lines are") +
+           " none of a timeline's, or beyond what is read: left out");
     return;
   }
   if (known.role == FileRole::canary) {

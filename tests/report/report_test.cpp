@@ -144,6 +144,21 @@ TEST_CASE("a file that stands there twice counts once, and it is said", "[report
   CHECK(notes_name(report, "twice"));
 }
 
+TEST_CASE("lines of a timeline that are left out are noted", "[report]") {
+  const std::string file = "snapshots/a/timeline/timeline.jsonl";
+  const std::string head = R"({"schema":"cozybracket-timeline-1","interval_ns":1000000000})"
+                           "\n";
+  const auto noted = [&](const std::string& lines) {
+    ReportBuilder builder;
+    builder.add(file, head + lines);
+    return notes_name(builder.finish("x"), "left out");
+  };
+  CHECK(noted("{\"t\":\n{}\n"));
+  CHECK_FALSE(noted(R"({"t":[1,2,3,4],"cpu":[1]})"
+                    "\n"));
+  CHECK_FALSE(noted(R"({"t":[1,2,3,)"));
+}
+
 TEST_CASE("what cannot be read of a report is noted, and the rest is read", "[report]") {
   const Scratch scratch;
   write(scratch.report() / path_of("a", 1), file_text(k_rows, 1));

@@ -258,6 +258,6 @@ test("two timelines of a comparison share their range, cursor and scale", async 
 test("two snapshots have ranges of their own; one without a timeline says so", async () => {
   const { page, close } = await browser.open("two_snapshots");
   assert.equal(await page.locator(".timeline-body").count(), 1);
-  assert.match(await page.locator(".timeline").nth(1).innerText(), /No timeline was recorded for kubernetes-a/);
+  assert.match(await page.locator(".timeline").nth(1).innerText(), /This page has no timeline of kubernetes-a/);
   await close();
 });

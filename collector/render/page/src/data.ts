@@ -31,6 +31,8 @@ export interface Timeline {
   epoch_seconds: number;
   boottime_seconds: number;
   interval_seconds: number;
+  /** The interval was doubled, once or more, for the sake of the file's size. */
+  slowed?: boolean;
   merged: number;
   nodes_left_out: number;
   starts: number[];

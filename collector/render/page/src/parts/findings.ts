@@ -76,12 +76,15 @@ function contents(finding: Finding, captures: Captures, stage: Stage | null): Ch
       : el(
           "p",
           { class: "muted" },
-          finding.timeline ? "Its evidence is the timeline." : "No single value is the evidence of this.",
+          finding.timeline || of_timeline.includes(finding.id) ? "Its evidence is the timeline." : "No single value is the evidence of this.",
         ),
     finding.does_not_prove ? el("p", { class: "not-proof" }, outside(finding.does_not_prove)) : null,
     el("div", { class: "finding-ways" }, zoom_button(finding, stage), links(finding, captures)),
   ];
 }
+
+/** Findings that are of the timeline as a whole. */
+const of_timeline = ["recorder-starved", "timeline-short"];
 
 /** The findings, and those of them that have their seconds as marks for the timeline. */
 export function findings(

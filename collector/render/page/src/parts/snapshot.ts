@@ -104,7 +104,7 @@ export function no_timeline(snapshot: Snapshot, head: Child[] = ["Timeline"]): H
     el(
       "p",
       { class: "absent" },
-      "No timeline was recorded for ",
+      "This page has no timeline of ",
       outside(snapshot.name, "name"),
       ": what happened between the samples is not known.",
     ),

@@ -16,7 +16,7 @@ const help =
 
 function notes(timeline: Timeline, steps: Steps): string[] {
   const said = [
-    `Begins at ${day_and_clock(timeline.epoch_seconds)}; read every ${timeline.interval_seconds} s, ${steps.count} steps` +
+    `Begins at ${day_and_clock(timeline.epoch_seconds)}; read every ${timeline.interval_seconds} s${timeline.slowed ? " at first, less often towards the end for the sake of the file's size" : ""}, ${steps.count} steps` +
       `${timeline.merged > 1 ? `, each made of ${timeline.merged} readings` : ""}.`,
   ];
   if (timeline.gaps.length > 0) {
