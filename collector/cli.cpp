@@ -249,7 +249,8 @@ struct CommandLine {
     analyze->add_option("--snapshot", given.one_snapshot, "This bracket alone [every one, the worst first]")
         ->type_name("NAME");
     analyze->add_flag("--explain", given.explain, "The thresholds and the rules, too; needs no REPORT");
-    add_answer(*analyze, "text, markdown, json, openmetrics, html or perfetto", "analyze cozyreport.tgz", given);
+    add_answer(*analyze, "text, markdown, json, openmetrics, html or perfetto (for ui.perfetto.dev)",
+               "analyze cozyreport.tgz", given);
     compare = app.add_subcommand("compare", "Two reports side by side");
     compare->add_option("GREEN", given.green, "The passing run's report")->type_name("");
     compare->add_option("RED", given.red, "The failing run's")->type_name("");
